@@ -14,13 +14,18 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple, cast
 
 from tunaeval.errors import UsageError
+from tunaeval.files.packed_files import read_whole
+from tunaeval.files.plain_files import is_directory
 from tunaeval.parsing.sse import choice_order
 from tunaeval.registry import Registry, instance_of, raised, returned
 from tunaeval.showing import brief
@@ -31,7 +36,7 @@ from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
 
-from . import dialects, logs, traces
+from . import dialects, logs, results, traces
 from .dialects import contents_of, is_request, session_usage, steps_of
 from .fields import KNOWN, fields_of, first, get, identifier, listed, word
 from .logs import is_log, is_sample, is_trajectory, read_sample
@@ -75,7 +80,7 @@ def _plain_message(thing: JsonObject) -> Message | None:
     if content is None:
         content = ""
     calls = _plain_calls(thing.get("tool_calls"))
-    if type(content) is not str or calls is None:
+    if type(content) is not str or calls is None or logs.claims_mini(thing):
         return None
     return Message(role, content, calls, identifier(thing.get("tool_call_id")))
 
@@ -137,6 +142,7 @@ SHAPES = {
         Shape("tau2", logs.claims_tau2, logs.read_tau2),
         Shape("anthropic", dialects.claims_anthropic, dialects.read_anthropic),
         Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
+        Shape("mini-swe-agent", logs.claims_mini, logs.read_mini),
         Shape("otel", traces.claims, traces.read),
         Shape(CHAT, dialects.claims_chat, dialects.read_chat),
     )
@@ -248,13 +254,23 @@ def _read_traces(
     )
 
 
+_RUNS = partial(traces.langsmith_spans, read=read_messages)
 _DOCUMENTS = (
     _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
     _Document("inspect-ai", is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
     _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
     _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
+    _Document("pi", logs.is_pi_session, logs.read_pi_session),
     _Document("swe-agent", logs.is_swe_agent, logs.read_swe_agent),
+    _Document("mini-swe-agent", logs.is_mini_run, logs.read_mini_run),
+    _Document("openhands", results.is_openhands, results.read_openhands_row),
+    _Document("tau-bench", results.is_tau, partial(results.read_tau, read=read_messages)),
+    _Document("tau2", results.is_tau, partial(results.read_tau, read=read_messages)),
+    _Document(
+        "promptfoo", results.is_promptfoo, partial(results.read_promptfoo, read=read_messages)
+    ),
     _Document("langfuse", traces.is_langfuse, _read_traces("langfuse", traces.langfuse_spans)),
+    _Document("langsmith", traces.is_langsmith, _read_traces("langsmith", _RUNS, SHAPES[CHAT])),
     _Document(
         "openinference",
         traces.is_inference,
@@ -262,7 +278,7 @@ _DOCUMENTS = (
     ),
     _Document("otel", tells_spans, _read_traces("otel", traces.spans_in, SHAPES["otel"])),
 )
-_SPANS = frozenset({"langfuse", "openinference", "otel"})
+_SPANS = frozenset({"langsmith", "langfuse", "openinference", "otel"})
 """Documents of which several are one: a trace's spans."""
 
 adapters: Registry[Adapter] = Registry(
@@ -503,6 +519,23 @@ def read_file(
     if not found:
         raise UsageError(f"{file}: it contains no transcript; {_WANTED_FILE}")
     return tuple(found)
+
+
+def read_path(file: str, *, shape: str | None = None) -> tuple[Conversation, ...]:
+    """Return the conversations in a file, or in a folder with an event in each file."""
+    events = [read_whole(one).replace(b"\n", b" ") for one in event_files(file)]
+    return read_file(b"\n".join(events) or read_whole(file), file=file, shape=shape)
+
+
+def event_files(folder: str) -> list[str]:
+    """Return the files of a folder that has an event of OpenHands in each, in order, else none."""
+    paths = [*Path(folder).glob("*.json")] if is_directory(folder) else []
+    paths.sort(key=lambda path: (int((re.findall(r"\d+", path.stem) or ["0"])[0]), path.stem))
+    try:
+        is_event = bool(paths) and logs.claims_openhands(json.loads(read_whole(str(paths[0]))))
+    except (UsageError, ValueError, RecursionError):
+        return []
+    return [str(path) for path in paths if is_event]
 
 
 def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:

@@ -13,8 +13,12 @@ code depends on besides:
   of `codex exec --json` contain a call together with its result.
 - Gemini CLI: a later line may replace or remove earlier messages. A message contains its calls with
   their results, which the user's next message repeats.
+- mini-swe-agent: what follows a call in the text is its result. A reply with several is refused; in
+  version 2 a refused reply is in the message that refuses it.
 - OpenHands: the calls of one reply are events of their own with the reply's id.
-- SWE-agent: what the user says after an action without a structured call is its result.
+- pi: lines are a tree by their parents; the branch of the last line is the conversation.
+- SWE-agent: what the user says after an action without a structured call is its result. The last
+  results and actions may be in the `trajectory` alone.
 - tau2-bench: results have the call's id in `id`.
 
 What a program tells the model in the user's name is a system message.
@@ -22,13 +26,14 @@ What a program tells the model in the user's name is a system message.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from tunaeval.showing import brief
+from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.conversations import Conversation, Notice
+from tunaeval.types.conversations import Conversation
 from tunaeval.types.exchange import text_of
+from tunaeval.types.messages import Usage
 
 from .dialects import (
     ANTHROPIC_CACHED,
@@ -58,7 +63,7 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import Reading, invalid_call, kinds_of, read_content, result_words, words_of
+from .reading import Reading, ended, invalid_call, kinds_of, read_content, result_words, words_of
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 
@@ -184,7 +189,6 @@ _CACHED = ("input_tokens_cache_read", "input_tokens_cache_write")
 _ATTACHMENT = "attachment://"
 _INSPECT_KINDS = kinds_of("inspect-ai")
 _SERVED = "tool_use"
-_LONGEST_FAILURE = 300
 
 
 def claims_inspect(message: object) -> bool:
@@ -237,10 +241,7 @@ def read_sample(sample: object) -> Conversation:
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
     if (error := get(sample, "error")) is not None:  # without its traceback
-        words = word(error) or word(get(error, "message"))
-        failure = words[:_LONGEST_FAILURE] or "an unknown error"
-        notice = Notice("failed-run", f"the sample ended in an error: {failure}")
-        given = replace(given, warnings=(*given.warnings, notice), failure=failure)
+        given = ended(given, word(error) or word(get(error, "message")) or "an unknown error")
     return replace(
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
@@ -305,7 +306,8 @@ def read_tau2(message: object, reading: Reading) -> None:
             _read_tau2_result(one, reading)
         return
     usage = usage_of({**merged(get(message, "usage")), "cost": get(message, "cost")})
-    reading.begin(role, usage=usage, at=instant(get(message, "timestamp")))
+    spent = None if role == _USER else usage  # the simulated user's is none of the agent's
+    reading.begin(role, usage=spent, at=instant(get(message, "timestamp")))
     reading.text(word(get(message, "content")))
     for call in listed(get(message, "tool_calls")):
         if role == _USER or get(call, "requestor") == _USER:
@@ -585,6 +587,8 @@ def claims_openhands(event: object) -> bool:
 def read_openhands(event: object, reading: Reading) -> None:
     reading.at = instant(get(event, "timestamp"))
     kind, action = word(get(event, "kind")), word(get(event, "action"))
+    if kind == "ObservationEvent" and get(event, "tool_name") == _FINISH:
+        return  # it repeats the last words
     if kind:
         _read_kind(kind, event, reading)
     elif action:
@@ -615,7 +619,7 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
             read_content(get(event, "thought"), CHAT_KINDS, reading)
             call = get(event, "tool_call")
             arguments = get(event, "action") if call is None else get(call, "arguments")
-            reading.call(get(event, "tool_name"), arguments, answered)
+            _act(event, get(event, "tool_name"), arguments, answered, reading)
         case "ObservationEvent":
             seen = get(event, "observation")
             content = first(seen, ("content", "output"))
@@ -637,10 +641,10 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
                 reading.notice("unknown-part", f"an event of kind {brief(kind)} is left out")
 
 
-def _begin_reply(reply: str | None, reading: Reading) -> None:
+def _begin_reply(reply: str | None, reading: Reading, usage: Usage | None = None) -> None:
     """Begin the reply with this id, unless it is open already."""
     if reply is None or reading.reply != reply:
-        reading.begin("assistant")
+        reading.begin("assistant", usage=usage)
         reading.reply = reply
     elif reading.is_reply:
         reading.proceed()
@@ -658,8 +662,34 @@ def _seen_failed(seen: object, said: bool | None) -> bool | None:
     return True if isinstance(code, int) and code > 0 else said
 
 
+_FINISH, _EVENT = "finish", "event"
+
+
+def _event_id(called: object, event: object, key: str) -> str | None:
+    """Return the id of an action's call, or one made from the event's; the oldest have none."""
+    made = None if get(event, key) is None else f"{_EVENT}-{get(event, key)}"
+    return identifier(get(called, "tool_call_id")) or made
+
+
+def _act(
+    event: object, name: JsonValue, given: JsonValue, known: JsonValue, reading: Reading
+) -> None:
+    """Add a call. To finish is none: its text is a message, behind the thought if there is one."""
+    if name != _FINISH:
+        reading.call(name, given, known)
+        return
+    places = (get(event, "args"), get(event, "action"), fields_of(given), event)
+    said = (word(get(one, key)) for key in ("final_thought", "message") for one in places)
+    thought = get(places[0], "thought") or words_of(get(event, "thought"), CHAT_KINDS)
+    text = next(filter(None, said), thought)
+    if thought and text != thought:
+        reading.begin("assistant")
+    reading.text("" if text == thought else text)
+
+
 def _read_action(action: str, event: object, reading: Reading) -> None:
-    arguments, role = merged(get(event, "args")), _SOURCES.get(word(get(event, "source")), "system")
+    given, role = get(event, "args"), _SOURCES.get(word(get(event, "source")), "system")
+    arguments = merged(event if given is None else given)  # the oldest events have no `args`
     called = get(event, "tool_call_metadata")
     if action in {"message", "system"}:
         reading.begin("system" if action == "system" else role)
@@ -671,30 +701,29 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
         reply = get(called, "model_response")
         choice = next(iter(listed(get(reply, "choices"))), None)
         message = get(choice, "message")
-        known = identifier(get(called, "tool_call_id")) or f"event-{get(event, 'id')}"
-        _begin_reply(identifier(get(reply, "id")), reading)
+        known = _event_id(called, event, "id") or reading.waiting_id(_EVENT)
+        _begin_reply(identifier(get(reply, "id")), reading, usage_of(get(reply, "usage")))
         reading.thought(_reasoning(message))
-        reading.text(word(first(arguments, ("thought", "final_thought"))))
+        reading.text(word(arguments.get("thought")))
         made = (get(one, "function") for one in listed(get(message, "tool_calls"))
                 if get(one, "id") == known)  # fmt: skip
         own = {key: one for key, one in arguments.items() if key not in _OPENHANDS["settings"]}
-        given = get(next(made, None), "arguments")
-        reading.call(get(called, "function_name") or action, own if given is None else given, known)
-        if action == "finish":  # it ends the run, so nothing comes back
-            reading.result(known, "", None)
+        written = get(next(made, None), "arguments")
+        name = action if action == _FINISH else get(called, "function_name") or action
+        _act(event, name, own if written is None else written, known, reading)
 
 
 def _read_observation(kind: str, event: object, reading: Reading) -> None:
     extras, text = get(event, "extras"), word(get(event, "content"))
-    known = identifier(get(get(event, "tool_call_metadata"), "tool_call_id"))
-    known = known or f"event-{get(event, 'cause')}"
+    known = _event_id(get(event, "tool_call_metadata"), event, "cause")
+    known = known or reading.answered_id(_EVENT)
     if kind == "agent_state_changed":
         if get(extras, "agent_state") == "error":
             reading.failed(word(get(extras, "reason")) or text)
-    elif reading.has_called(known):
+    elif reading.has_called(known) and (text or kind != "null"):
         fine = get(event, "success")
         said = True if kind in {"error", "user_rejected"} else None if fine is None else not fine
-        reading.answer(known, text, _seen_failed(extras, said))
+        reading.answer(known, text, _seen_failed(event if extras is None else extras, said))
     elif text:
         reading.say("system", text)
 
@@ -704,14 +733,22 @@ _SHELL = "bash"
 
 
 def is_swe_agent(thing: object) -> bool:
-    return all(isinstance(get(thing, key), list) for key in ("history", "trajectory"))
+    history = get(thing, "history")
+    is_demo = any(has(one, "thought") and has(one, "role") for one in listed(history))
+    return is_demo or all(isinstance(get(thing, key), list) for key in ("history", "trajectory"))
 
 
 def read_swe_agent(thing: object) -> tuple[Conversation]:
-    reading, history = Reading(), listed(get(thing, "history"))
+    reading, history, info = Reading(), listed(get(thing, "history")), get(thing, "info")
     for reading.source, message in enumerate(history):
         _read_history(message, reading)
-    status = word(get(get(thing, "info"), "exit_status"))
+    _read_last_steps(history, listed(get(thing, "trajectory")), reading)
+    spent, status = get(info, "model_stats"), word(get(info, "exit_status"))
+    tokens = {"input": get(spent, "tokens_sent"), "output": get(spent, "tokens_received")}
+    reading.usage = usage_of({**tokens, "cost": get(spent, "instance_cost")})
+    if (attempts := len(listed(get(thing, "attempts")))) > 1:
+        words = f"{attempts - 1} of {attempts} attempts were not chosen"
+        reading.notice("side-conversation", words, anywhere=True)
     if status in _BROKEN:
         reading.failed(status)
     return (reading.conversation("swe-agent", len(history)),)
@@ -720,15 +757,203 @@ def read_swe_agent(thing: object) -> tuple[Conversation]:
 def _read_history(message: object, reading: Reading) -> None:
     role, content = word(get(message, "role")), get(message, "content")
     calls, action = listed(get(message, "tool_calls")), word(get(message, "action"))
+    is_demo = get(message, "is_demo") is True
     answered = next(map(identifier, listed(get(message, "tool_call_ids"))), None)
-    if role == "user" and get(message, "message_type") == "observation":
+    if role == "user" and get(message, "message_type") in (None, "observation") and not is_demo:
         answered = reading.answered_id(_SHELL)
     if answered is not None:
         reading.answer(answered, result_words(content, CHAT_KINDS), None)
         return
-    reading.begin("system" if get(message, "is_demo") is True else role or "assistant")
+    reading.begin("system" if is_demo else role or "assistant")
     reading.thought(_reasoning(message))
     read_content(content, CHAT_KINDS, reading)
     read_calls(message, reading)
-    if action and not calls and role == "assistant" and get(message, "is_demo") is not True:
+    if action and not calls and role == "assistant" and not is_demo:
         reading.call(_SHELL, {"command": action.strip()}, reading.waiting_id(_SHELL))
+
+
+def _read_last_steps(history: Iterable[object], steps: list[JsonValue], reading: Reading) -> None:
+    """Read the result of the history's last action, and the actions after it, from the steps."""
+    made = [action for one in history if (action := word(get(one, "action")).strip())]
+    taken = [word(get(step, "action")).strip() for step in steps]
+    if not made or made[-1] not in taken:
+        return
+    last = len(taken) - 1 - taken[::-1].index(made[-1])
+    for step, action in zip(steps[last:], ["", *taken[last + 1 :]], strict=True):
+        if action:
+            reading.say("assistant", word(get(step, "response")))
+            reading.call(_SHELL, {"command": action}, reading.waiting_id(_SHELL))
+        if (answered := reading.answered_id(_SHELL)) is not None:
+            reading.answer(answered, word(get(step, "observation")), None)
+
+
+_MARKS, _CODE = ("```mswea_bash_command", "```bash"), ("<returncode>", "</returncode>")
+_EXTRA = ("actions", "returncode", "interrupt_type", "exit_status")
+_EXIT, _SUBMITTED, _REFUSED = "exit", "Submitted", "FormatError"
+
+
+def is_mini_run(thing: object) -> bool:
+    return word(get(thing, "trajectory_format")).startswith("mini-swe-agent")
+
+
+def read_mini_run(thing: object) -> tuple[Conversation]:
+    reading, messages, info = Reading(), listed(get(thing, "messages")), get(thing, "info")
+    status = word(get(info, "exit_status"))
+    seen = [index for index, one in enumerate(messages) if get(one, "role") != _EXIT]
+    if seen and status == _SUBMITTED:  # with the last call, which therefore succeeded
+        last = merged(messages[seen[-1]])
+        messages[seen[-1]] = {**last, "extra": {**merged(last.get("extra")), "returncode": 0}}
+    for reading.source, message in enumerate(messages):
+        read_mini(message, reading)
+    if get(info, "traceback") is not None:
+        reading.failed(f"{status}: {word(get(info, 'submission'))}")
+    return (reading.conversation("mini-swe-agent", len(messages)),)
+
+
+def claims_mini(message: object) -> bool:
+    extra, text, role = get(message, "extra"), word(get(message, "content")), get(message, "role")
+    is_marked = _MARKS[0] in text and role in ("assistant", "system")
+    is_result = text.startswith(_CODE[0]) and role == "user"
+    return is_marked or is_result or any(has(extra, key) for key in _EXTRA)
+
+
+def read_mini(message: object, reading: Reading) -> None:
+    role, extra = word(get(message, "role")), get(message, "extra")
+    reply, why, code = (get(extra, key) for key in ("response", "interrupt_type", "returncode"))
+    reading.at = instant(first(extra, ("timestamp",)) or get(message, "timestamp"))
+    if role == "assistant" or get(message, "object") == "response":
+        _read_mini_reply(message, reply, extra, reading)
+        return
+    if why == _REFUSED and isinstance(reply, Mapping):
+        choice = next(iter(listed(get(reply, "choices"))), None)
+        said = {"content": get(extra, "model_response"), **merged(get(choice, "message") or reply)}
+        _read_mini_reply(said, reply, {"cost": get(extra, "cost")}, reading)
+    text = words_of(first(message, ("content", "output")), CHAT_KINDS)
+    if code is None and text.startswith(_CODE[0]):
+        code = text[len(_CODE[0]) :].partition(_CODE[1])[0].strip()
+    known = identifier(first(message, ("tool_call_id", "call_id")))
+    is_done = role == _EXIT and get(extra, "exit_status") == _SUBMITTED
+    answers_all, is_plain = is_done or why == _REFUSED, why is None and role != _EXIT
+    calls = [known] if known else [
+        one for one in reading.calls if answers_all or (is_plain and str(one).startswith(_SHELL))
+    ]  # fmt: skip
+    failed = None if code is None else str(code) != "0"
+    if answers_all or len(calls) > 1:
+        failed = not is_done
+    for index, call_id in enumerate(calls):
+        reading.answer(call_id, "" if index else text, failed)
+    if not calls and role != _EXIT:
+        reading.say(role if failed is None and role else "system", text)
+    if get(extra, "traceback") is not None:
+        reading.failed(f"{get(extra, 'exit_status')}: {text}")
+
+
+def _read_mini_reply(message: object, response: object, extra: object, reading: Reading) -> None:
+    cost = {"cost": get(extra, "cost")} if get(extra, "cost") is not None else {}
+    usage = usage_of({**merged(first(response, ("usage",)) or get(message, "usage")), **cost})
+    items = listed(get(message, "output"))
+    if not items:
+        reading.begin("assistant", usage=usage)
+        reading.thought(_reasoning(message))
+        read_content(get(message, "content"), CHAT_KINDS, reading)
+        read_calls(message, reading)
+        if not listed(get(message, "tool_calls")):
+            items = listed(get(extra, "actions")) or _blocks(word(get(message, "content")))
+    for item in items:
+        if get(item, "type") is not None:  # of the Responses API
+            read_responses(item, reading)
+        else:
+            known = identifier(get(item, "tool_call_id")) or reading.waiting_id(_SHELL)
+            reading.call(_SHELL, {"command": get(item, "command")}, known)
+    reading.spent(usage)
+
+
+def _blocks(text: str) -> list[JsonValue]:
+    """Return the actions in a reply's blocks, as mini-swe-agent finds them."""
+    mark = _MARKS[0] if _MARKS[0] in text else _MARKS[1]
+    bodies = (part.partition("\n```") for part in text.split(mark)[1:])
+    found = (head.partition("\n") for head, end, _ in bodies if end)
+    return [{"command": body.strip()} for line, _, body in found if not line.strip()]
+
+
+_PI_KINDS = kinds_of("tinyagent")
+_TOLD = (
+    "bashExecution",
+    "custom",
+    "hookMessage",
+    "custom_message",
+    "branchSummary",
+    "branch_summary",
+)
+_REPEATS = ("_start", "_update", "turn_end", "agent_end")
+"""How types of lines end that repeat what other lines have."""
+
+
+def claims_pi(line: object) -> bool:
+    """Whether it is a line of a session that contains a message."""
+    is_message = get(line, "type") in ("message", "message_end")
+    return is_message and isinstance(get(get(line, "message"), "role"), str)
+
+
+def is_pi_session(thing: object) -> bool:
+    """Whether it is the list of lines of a session, or of what `pi --mode json` prints."""
+    return any(map(claims_pi, listed(thing)))
+
+
+def read_pi_session(lines: object) -> tuple[Conversation]:
+    """Read the branch that ends with the last line."""
+    reading, entries = Reading(), listed(lines)
+    path, left = _branch(entries)
+    for reading.source in path:
+        read_pi(entries[reading.source], reading)
+    if left:
+        reading.source = left[0]
+        words = f"{counted(len(left), 'message')} from here on are on other branches"
+        reading.notice("side-conversation", words)
+    return (reading.conversation("pi", len(entries)),)
+
+
+def _branch(entries: list[JsonValue]) -> tuple[list[int], list[int]]:
+    """Return the indices of the branch of the last entry, and those of all other messages. In old
+    sessions an entry names no parent, and follows the one before it.
+    """
+    parents: dict[int, int | None] = {}
+    known: dict[str | None, int] = {}
+    last: int | None = None
+    for index, entry in enumerate(entries):
+        if entry is not None:
+            named = has(entry, "parentId")
+            parents[index] = known.get(identifier(get(entry, "parentId"))) if named else last
+            if (name := identifier(get(entry, "id"))) is not None:
+                known[name] = index
+            last = index
+    path: list[int] = []
+    while last is not None:
+        path.append(last)
+        last = parents[last]
+    others = sorted(parents.keys() - set(path))
+    return path[::-1], [one for one in others if claims_pi(entries[one])]
+
+
+def read_pi(line: object, reading: Reading) -> None:
+    """Read a line of a session, or a message without one."""
+    reading.at = instant(get(line, "timestamp"))
+    message = {"role": get(line, "type"), **merged(line), **merged(get(line, "message"))}
+    role, content = word(message["role"]), first(message, ("content", "summary", "output"))
+    if word(get(line, "type")).endswith(_REPEATS):
+        return
+    if role == "toolResult":
+        known = identifier(get(message, "toolCallId"))
+        reading.answer(known, result_words(content, _PI_KINDS), declared(message))
+    elif role.startswith("compaction"):
+        reading.summary(word(content))
+    elif role in {"user", "assistant", *_TOLD} and content is not None:
+        spent = usage_of(get(message, "usage"), cached=("cacheRead", "cacheWrite"))
+        reading.begin("system" if role in _TOLD else role, usage=spent)
+        command = get(message, "command")  # of the user, who does not ask the agent
+        reading.text(f"$ {command}\n" if command else "")
+        read_content(content, _PI_KINDS, reading)
+        if get(message, "stopReason") in ("error", "aborted"):
+            reading.failed(word(get(message, "errorMessage")))
+    elif content is not None or get(line, "message") is not None:
+        reading.notice("unknown-part", f"a line of type {brief(role)} is left out")

@@ -376,6 +376,13 @@ def joined(
     return Conversation(whole, tuple(sources), length, shape, tuple(found), asked(whole))
 
 
+def ended(given: Conversation, failure: str) -> Conversation:
+    """Return the conversation with the error that ended its run, if there is one."""
+    words = failure[:_LONGEST_FAILURE]
+    notice = Notice("failed-run", f"the run ended in an error: {words}")
+    return replace(given, failure=words, warnings=(*given.warnings, notice)) if words else given
+
+
 def _oddities(
     call: ToolCall, index: int, result: int | None, seen: set[str], source: int
 ) -> Iterator[Notice]:

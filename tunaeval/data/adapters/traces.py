@@ -25,12 +25,13 @@ from typing import NamedTuple, TypeAlias
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
 
-from .dialects import claims_anthropic, read_anthropic, read_chat
+from .dialects import claims_anthropic, read_anthropic, read_chat, unwrapped
 from .fields import (
     KNOWN,
     fields_of,
     first,
     get,
+    has,
     identifier,
     instant,
     json_words,
@@ -470,7 +471,7 @@ def _message(holder: object) -> JsonObject:
 
 
 def _observations(thing: object) -> list[object]:
-    found = get(thing, "observations") or get(thing, "data")
+    found = first(thing, ("observations", "data", "runs"))
     return listed(thing) or listed(found) or [thing]
 
 
@@ -529,3 +530,67 @@ def _said(value: JsonValue, role: str) -> list[JsonObject]:
     if choices := listed(value.get("choices")):
         return _said(get(choices[0], "message"), role)
     return [{"role": role, "content": json_words(value)}]
+
+
+_RUNS = {"llm": "GENERATION", "tool": "TOOL", "chain": "CHAIN"}
+
+
+def is_langsmith(thing: object) -> bool:
+    """Whether it is a run of LangSmith, or a page or a list of runs."""
+    return any(has(one, "run_type") and has(one, "id") for one in _observations(thing))
+
+
+def langsmith_spans(thing: object, read: Read) -> Iterator[TraceSpan]:
+    """Yield the runs as spans. Records of one run are joined: its end has no inputs."""
+    found: dict[str, JsonObject] = {}
+    waiting = [(run, get(run, "id")) for run in _observations(thing)]
+    for run, root in waiting:  # which grows
+        known = str(get(run, "id") or id(run))
+        if known not in found:
+            waiting += [(one, root) for one in listed(get(run, "child_runs"))]
+        fields = merged(run if isinstance(run, Mapping) else fields_of(json_words(run)))
+        kept = {key: one for key, one in fields.items() if one}
+        found[known] = {"trace_id": root, **found.get(known, {}), **kept}
+    has_models = any(run.get("run_type") == "llm" for run in found.values())
+    return langfuse_spans([
+        _observation(run, _RUNS[run["run_type"]], read) for run in found.values()
+        if run.get("run_type") in ("llm", "tool")
+        or (run.get("run_type") == "chain" and not (has_models or run.get("parent_run_id")))
+    ])  # fmt: skip
+
+
+def _observation(run: JsonObject, kind: str, read: Read) -> JsonObject:
+    """Return a run as an observation of Langfuse, with its messages in one shape."""
+    before, replied, failed = run.get("inputs"), run.get("outputs"), run.get("error")
+    made = next(iter(listed(next(iter(listed(get(replied, "generations"))), None))), None)
+    after, usage = first(made, ("message", "text")) or replied, None
+    if kind == "TOOL":
+        seen = get(replied, "output")
+        after = unwrapped(seen) if isinstance(seen, Mapping) else seen or replied or failed
+        failed = failed or get(after, "status") == "error"
+    else:
+        places = (replied, unwrapped(after), get(replied, "llm_output"), run)
+        spent = (first(one, ("usage_metadata", "usage", "token_usage")) or one for one in places)
+        usage = next(filter(None, map(usage_of, spent)), None)
+        before, after = _canonical(before, "user", read), _canonical(after, "assistant", read)
+        if after[: len(before)] == before:  # the state of a graph has all messages
+            before, after = after, []
+    return {
+        "type": kind, "traceId": run["trace_id"], "startTime": run.get("start_time"),
+        "name": run.get("name"), "level": "ERROR" if failed else "", "input": before,
+        "output": after, "usage": {"input": get(usage, "prompt_tokens"),
+                                   "output": get(usage, "completion_tokens")},
+    }  # fmt: skip
+
+
+def _canonical(value: JsonValue, role: str, read: Read) -> list[JsonObject]:
+    """Return the messages in a value in one shape, whatever library and API wrote them."""
+    prompts = [{"role": role, "content": one} for one in listed(get(value, "prompts"))]
+    said = [*_said(get(value, "system"), "system"), *(prompts or _said(value, role))]
+    return [
+        {"role": one.role, "content": one.content, "reasoning_content": one.reasoning,
+         "tool_call_id": one.tool_call_id, "is_error": one.is_error, "tool_calls": [
+             {"id": call.id, "name": call.name, "arguments": call.invalid or call.arguments}
+             for call in one.tool_calls]}
+        for one in (read(said).messages if value else ())
+    ]  # fmt: skip

@@ -1,0 +1,139 @@
+"""Results of evaluations: rows that contain a conversation each, and what is known of its run.
+
+OpenHands has events, or pairs of an action and its observation. In promptfoo a prompt is text or
+the JSON of messages, and an output is what the provider's API gave, or text with a line of JSON for
+each call; `metadata` has what the provider ran itself, or all messages with a simulated user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.conversations import Conversation
+
+from .fields import fields_of, first, get, has, json_words, listed, merged, usage_of, word
+from .logs import claims_openhands, read_openhands
+from .reading import Reading, ended
+
+Read: TypeAlias = Callable[[list[JsonValue]], Conversation]
+"""Reads the messages of a conversation, in whatever shape they are."""
+
+_OF_THE_HOST = frozenset({"infrastructure_error", "unexpected_error", "user_error"})
+_OF_THE_AGENT = ("maximum iteration", "stuck in a loop", "stuckinloop", "budget")
+"""Ends of simulations that say nothing of the agent, and words of OpenHands about others."""
+
+
+def is_tau(thing: object) -> bool:
+    """Whether it is a row of tau-bench, or a simulation of tau2-bench, or a file of these."""
+    runs = listed(get(thing, "simulations")) or [thing]
+    fields = (("traj", "task_id"), ("messages", "termination_reason"))
+    return any(all(has(run, key) for key in keys) for run in runs for keys in fields)
+
+
+def read_tau(thing: object, read: Read) -> Iterator[Conversation]:
+    for run in listed(get(thing, "simulations")) or [thing]:
+        why, messages = word(get(run, "termination_reason")), first(run, ("traj", "messages"))
+        error = word(get(get(run, "info"), "error")) or why * (why in _OF_THE_HOST)
+        name = f"task {get(run, 'task_id')}, trial {get(run, 'trial')}"
+        shape = "tau-bench" if has(run, "traj") else "tau2"
+        yield replace(ended(read(listed(messages)), error), shape=shape, name=name)
+
+
+def is_openhands(row: object) -> bool:
+    return any(claims_openhands(event) for _, event in _events(row))
+
+
+def _events(row: object) -> Iterator[tuple[int, JsonObject]]:
+    """Yield the events with their indices. The oldest ones do not say from whom they are."""
+    for index, item in enumerate(listed(get(row, "history"))):
+        is_pair, source = isinstance(item, list | tuple), "agent" if index else "user"
+        for event in item if is_pair else [item]:
+            ids = {"id": None, "cause": None} if is_pair else {}
+            yield index, {"source": source, **merged(event), **ids}
+
+
+def read_openhands_row(row: object) -> Iterator[Conversation]:
+    reading, spent, error = Reading(), get(row, "metrics"), word(get(row, "error"))
+    for reading.source, event in _events(row):
+        read_openhands(event, reading)
+    cost = {"cost": get(spent, "accumulated_cost")}
+    reading.usage = usage_of({**merged(get(spent, "accumulated_token_usage")), **cost})
+    if any(words in error.lower() for words in _OF_THE_AGENT):
+        reading.notice("failed-run", f"the agent was stopped: {error[:200]}", anywhere=True)
+        error = ""
+    given = ended(reading.conversation("openhands", len(listed(get(row, "history")))), error)
+    asked = word(get(row, "instruction")) or given.query
+    yield replace(given, query=asked, name=word(get(row, "instance_id")))
+
+
+def _rows(thing: object) -> list[JsonValue]:
+    """Return the rows in a file of promptfoo: most files have them two levels deep."""
+    held = get(thing, "results")
+    return listed(held) or listed(get(held, "results")) or [thing]
+
+
+def is_promptfoo(thing: object) -> bool:
+    return any(has(row, "prompt") and has(row, "testIdx") for row in _rows(thing))
+
+
+def read_promptfoo(thing: object, read: Read) -> Iterator[Conversation]:
+    for row in _rows(thing):
+        response, has_failed = get(row, "response"), get(row, "failureReason") == _ERROR
+        said, more = get(response, "output"), get(response, "metadata")
+        told = listed(get(more, "messages"))
+        messages = _prompt(get(row, "prompt"), "system" if told else "user") + told
+        if said is not None:
+            messages += [] if told else [*_ran(listed(get(more, "toolCalls"))), _reply(said)]
+            spent = first(response, ("tokenUsage",)) or get(row, "tokenUsage")
+            usage = {"input": get(spent, "prompt"), "output": get(spent, "completion")}
+            cost = first(response, ("cost",)) or get(row, "cost")
+            messages[-1] = {**merged(messages[-1]), "usage": {**usage, "cost": cost}}
+        error = word(get(response, "error")) or word(get(row, "error")) * has_failed
+        name = f"test {get(row, 'testIdx')}, prompt {get(row, 'promptIdx')}"
+        yield replace(ended(read(messages), error), shape="promptfoo", name=name)
+
+
+_ERROR, _CALLS = 2, ("tool_use", "function_call")
+
+
+def _prompt(prompt: object, role: str) -> list[JsonValue]:
+    """Return the messages of a prompt, which are one of this role if it is text."""
+    text = word(prompt) or word(get(prompt, "raw"))
+    messages = listed(fields_of(text))
+    is_chat = messages and all(isinstance(get(one, "role"), str) for one in messages)
+    return messages if is_chat else [{"role": role, "content": text}] * bool(text)
+
+
+def _ran(calls: list[JsonValue]) -> Iterator[JsonObject]:
+    for index, call in enumerate(calls):
+        known, seen = get(call, "id") or f"call-{index}", get(call, "output")
+        made = {"id": known, "name": get(call, "name"), "arguments": get(call, "input")}
+        yield {"role": "assistant", "tool_calls": [made]}
+        text, failed = seen if isinstance(seen, str) else json_words(seen), get(call, "is_error")
+        yield {"role": "tool", "tool_call_id": known, "content": text, "is_error": failed}
+
+
+def _reply(output: JsonValue) -> JsonValue:
+    """Return the message that an output is."""
+    items = listed(output) or [output]
+    if isinstance(output, str):
+        lines = [(fields_of(line), line) for line in output.split("\n")]
+        items = [{**one, "id": first(one, ("call_id", "id")), "arguments": first(one, _ARGUMENTS)}
+                 for one, _ in lines if get(one, "type") in _CALLS]  # fmt: skip
+        left = "\n".join(line for one, line in lines if get(one, "type") not in _CALLS)
+        return {"role": "assistant", "content": left if items else output, "tool_calls": items}
+    if any(has(one, "function") or has(one, "arguments") for one in items):
+        return {"role": "assistant", "tool_calls": items}
+    if any(has(one, "functionCall") for one in items):
+        calls = [get(one, "functionCall") for one in items if has(one, "functionCall")]
+        text = "".join(word(get(one, "text")) for one in items)
+        return {"role": "assistant", "content": text, "tool_calls": calls}
+    typed = all(isinstance(get(one, "type"), str) for one in items)
+    content = output if typed else json_words(output)
+    return output if get(output, "role") else {"role": "assistant", "content": content}
+
+
+_ARGUMENTS = ("input", "arguments")
