@@ -467,6 +467,9 @@ def test_a_run_below_itself_is_read_once() -> None:
 # --- all of them ---------------------------------------------------------------------------------
 
 
+ODD: list[Any] = [None, [], {}, [[]], 0, -1.5, "", True, "x", [{}], {"x": []}]
+
+
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(
         value, list) else ()  # fmt: skip
@@ -483,8 +486,7 @@ def test_a_spoiled_file_is_read_or_refused(
     at = document
     for key in path:
         at = at[key]
-    odd: st.SearchStrategy[Any] = st.sampled_from([None, [], {}, [[]], 0, -1.5, "", True, "x", [{}], {"x": []}])
-    at[last] = data.draw(odd | json_values(2))
+    at[last] = data.draw(st.sampled_from(ODD) | json_values(2))
     for shape in (None, name.partition(" ")[0]):
         assert_read_or_refused(document[""], shape)
 
