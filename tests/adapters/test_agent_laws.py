@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -39,7 +40,8 @@ def test_nothing_is_lost_and_the_shape_is_found(name: str, steps: list[Step]) ->
     lines = "\n".join(map(json.dumps, written)).encode()
     shape = name.partition(" ")[0]
     (read,) = read_file(lines)
-    assert (read,) == read_file(lines, shape=shape) == read_file(json.dumps(written).encode())
+    for again in (read_file(lines, shape=shape), read_file(json.dumps(written).encode())):
+        assert [replace(one, warnings=()) for one in again] == [replace(read, warnings=())]
     assert read.shape == shape
     made = [(c.name, c.arguments, c.id) for m in read.messages for c in m.tool_calls]
     assert made == [call for step in steps if isinstance(step, Called) for call in step.calls]

@@ -247,7 +247,7 @@ def _task(messages: object, start: object) -> Conversation:
             f"start is {start!r}, wanted the index of one of the {read.length} messages"
         )
     refuse_silence(read)
-    return read.since(start)
+    return read.since(max(start, read.start))
 
 
 _BESIDE = frozenset({"repetition"})

@@ -20,7 +20,7 @@ from tunaeval.models.clients.statuses import meaning
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import counted
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue, json_key
 from tunaeval.types.parsing import ParseResult
 
 from . import asks
@@ -325,16 +325,11 @@ def same_calls(calls: Sequence[ApiCall | WantedCall], wanted: Sequence[WantedCal
 
 
 def same(a: JsonValue, b: JsonValue) -> bool:
-    """Whether two JSON values are equal: 3 equals 3.0 but not true, and key order is ignored."""
+    """Whether two JSON values are equal, as `json_key` compares them."""
     try:
-        if isinstance(a, dict) and isinstance(b, dict):
-            return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-        if isinstance(a, list) and isinstance(b, list):
-            return len(a) == len(b) and all(map(same, a, b))
+        return json_key(a) == json_key(b)
     except RecursionError:  # deeper than anything that was asked for
         return False
-    numbers = {type(a), type(b)} == {int, float}
-    return (numbers or type(a) is type(b)) and bool(a == b)
 
 
 def _without_raw(answer: ServerAnswer, *, cut: bool) -> Judgement:

@@ -21,11 +21,12 @@ from collections.abc import Iterator, Sequence
 from itertools import dropwhile
 from typing import NamedTuple, TypeAlias
 
-from tunaeval.models.clients.answers import error_words, read_usage
+from tunaeval.models.clients.answers import error_words
 from tunaeval.models.clients.server import Heard
 from tunaeval.models.clients.statuses import meaning
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.wire.endings import usage_of as read_usage
 
 from .values import ApiCall, Ask, ServerAnswer, json_object, listed
 

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tunaeval.models.clients.server import Heard
-from tunaeval.parsing.sse import DataLines
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
+from tunaeval.wire.events import DataLines
 
 from .reading import read_answer
 from .values import Ask, ServerAnswer, json_object

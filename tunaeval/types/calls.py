@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -22,6 +22,15 @@ def texts_in(value: JsonValue) -> Iterator[str]:
             yield from texts_in(one)
 
 
+def json_key(value: JsonValue) -> Hashable:
+    """Return a key that equal JSON values share: 3 equals 3.0 but not true, keys have no order."""
+    if isinstance(value, dict):
+        return frozenset((key, json_key(one)) for key, one in value.items())
+    if isinstance(value, list):
+        return tuple(map(json_key, value))
+    return (bool, value) if isinstance(value, bool) else value
+
+
 NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name", "function_name", "tool_call")
 """Keys that may contain a call's name; any but the format's own key is a repair."""
 
@@ -36,6 +45,12 @@ Source: TypeAlias = Literal["structured", "text"]
 
 LEAKED_CALL = "leaked-call"
 """The code of the repair of a call that the server left in the text instead of parsing it."""
+
+REPEATED_CALL = "repeated-call"
+"""The code of the repair, or the diagnosis, of a call that a message has more than once."""
+
+ID_SHARED = "id-shared"
+"""The code of the diagnosis of an id that different calls of one message have."""
 
 INVALID_ARGUMENTS = "invalid-arguments"
 """The code of the repair of a call whose arguments were no JSON object; they become empty."""
@@ -220,3 +235,47 @@ class ToolCall:
             if repair.code == INVALID_ARGUMENTS:
                 return repair.message
         return None
+
+
+def one_each(
+    calls: Sequence[ToolCall | None],
+) -> tuple[list[ToolCall | None], list[tuple[int, str, str]]]:
+    """Return the calls of one message, and notes on some: the index, a code and a message.
+
+    Calls with the same id, name and arguments are one call, which gets a repair and is in each of
+    their places. Different calls may share an id, which is noted once.
+    """
+    found, notes = [*calls], list[tuple[int, str, str]]()
+    ids = [call.id for call in calls if call and call.id]
+    if len({*ids}) == len(ids):
+        return found, notes
+    places: dict[Hashable, list[tuple[int, ToolCall]]] = {}
+    for at, call in enumerate(calls):
+        if call and call.id:
+            places.setdefault((call.id, _content_key(call)), []).append((at, call))
+    owners, shared = dict[str | None, int](), list[tuple[int, str, str]]()
+    for (first, call), *later in places.values():
+        if owners.setdefault(call.id, first) < first and not shared:
+            shared = [(first, ID_SHARED, f"different calls have the id {call.id!r}")]
+        if later:
+            words = f"the call {call.id!r} of {call.name!r} is there more than once"
+            notes.append((later[0][0], REPEATED_CALL, words))
+            repairs = (*call.repairs, Repair(REPEATED_CALL, words))
+            found[first] = replace(call, repairs=repairs)
+        for at, _ in later:
+            found[at] = found[first]
+    return found, sorted((*notes, *shared))
+
+
+def repeats(calls: Sequence[ToolCall | None]) -> set[int]:
+    """Return the indices of the calls of `one_each` that are one call with an earlier one."""
+    first: dict[int, int] = {}
+    return {at for at, call in enumerate(calls) if call and first.setdefault(id(call), at) < at}
+
+
+def _content_key(call: ToolCall) -> Hashable:
+    try:
+        key = json_key(call.arguments)
+        return call.name, call.invalid, hash(key), key
+    except (RecursionError, TypeError):  # too deep, or built by hand and no JSON
+        return id(call)

@@ -28,7 +28,7 @@ from dataclasses import replace
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import text_of
-from tunaeval.types.messages import Usage
+from tunaeval.types.messages import RESULT_ROLES, Usage
 
 from .fields import (
     KNOWN,
@@ -54,6 +54,7 @@ from .reading import (
     read_content,
     read_part,
     result_words,
+    tool_name,
     words_of,
 )
 
@@ -96,7 +97,7 @@ def _strange_fields(message: object) -> list[str]:
 
 def begin(message: object, role: str, reading: Reading) -> None:
     """Begin a message in `reading` with all but its content, which most providers write alike."""
-    answers = identifier(get(message, "tool_call_id"))
+    answers = reading.identified(get(message, "tool_call_id"))
     at, timestamp = instant(get(message, "created_at")), get(message, "timestamp")
     if at is None and not isinstance(timestamp, int | float):  # numbers may be uptimes
         at = instant(timestamp)
@@ -105,7 +106,8 @@ def begin(message: object, role: str, reading: Reading) -> None:
         usage=usage_of(get(message, "usage")),
         at=at,
         tool_call_id=answers,
-        is_error=declared(message) if answers is not None or role in {"tool", "function"} else None,
+        is_error=declared(message) if answers is not None or role in RESULT_ROLES else None,
+        name=tool_name(message),
     )
 
 
@@ -113,8 +115,8 @@ def read_calls(message: object, reading: Reading) -> None:
     """Read calls as OpenAI writes them: `tool_calls`, or the older `function_call`."""
     calls = listed(get(message, "tool_calls"))
     legacy = get(message, "function_call")
-    for call in calls or ([legacy] if legacy is not None else []):
-        _read_chat_call(call, reading)
+    for reading.part in calls or ([legacy] if legacy is not None else []):
+        _read_chat_call(reading.part, reading)
 
 
 def _read_chat_call(call: object, reading: Reading) -> None:
@@ -150,7 +152,7 @@ def read_responses(item: object, reading: Reading) -> None:
     if kind in _RESPONSES_CALLS:
         _read_responses_call(item, kind, reading)
     elif kind.endswith(_OUTPUT):
-        known = identifier(get(item, "call_id"))
+        known = reading.identified(get(item, "call_id"))
         if known is None and kind == f"{_SEARCH}{_OUTPUT}":  # searched by the server
             known = reading.answered_id(_SEARCH)
         reading.answer(known, _output(item), declared(item))
@@ -180,7 +182,7 @@ def _read_responses_call(item: object, kind: str, reading: Reading) -> None:
     if not reading.calling:
         join_message(reading, "assistant")
     name = get(item, "name")
-    known = identifier(first(item, (call_id, "id")))
+    known = reading.identified(first(item, (call_id, "id")))
     if kind == f"{_SEARCH}_call" and get(item, call_id) is None:
         known = reading.waiting_id(_SEARCH)
     named = name if isinstance(name, str) else kind.removesuffix("_call")
@@ -238,12 +240,11 @@ def read_interactions(step: object, reading: Reading) -> None:
     elif kind.endswith("_result"):
         reading.begin("tool")
         text = result_words(get(step, "result"), CHAT_KINDS)
-        reading.result(identifier(known), text, declared(step))
+        reading.result(reading.identified(known), text, declared(step))
     else:
         reading.notice("unknown-part", f"a step of type {brief(kind)} is left out")
 
 
-ANTHROPIC_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
 ANTHROPIC_KINDS = kinds_of("anthropic")
 
 _ANTHROPIC_OWN = frozenset({"tool_use", "tool_result", "server_tool_use", "redacted_thinking"})
@@ -255,9 +256,7 @@ def claims_anthropic(message: object) -> bool:
 
 
 def read_anthropic(message: object, reading: Reading) -> None:
-    reading.begin(
-        get(message, "role"), usage=usage_of(get(message, "usage"), cached=ANTHROPIC_CACHED)
-    )
+    reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
     read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
 
 
@@ -310,16 +309,22 @@ def claims_gemini(message: object) -> bool:
 
 def is_request(thing: object) -> bool:
     """Whether it is a request or a session, which contains contents or events."""
-    return any(map(claims_gemini, contents_of(thing)))
+    return any(claims_gemini(content) for _, content in contents_of(thing))
 
 
-def contents_of(thing: object) -> list[object]:
-    """Return the contents in a request, a response or a session of ADK."""
-    found = listed(get(thing, "contents")) or listed(get(thing, "events"))
-    system = first(thing, ("system_instruction", "systemInstruction"))
-    candidates = (get(one, "content") for one in listed(get(thing, "candidates")))
-    given = [] if system is None else [{"role": "system", "parts": listed(get(system, "parts"))}]
-    return [*given, *found, *(one for one in candidates if one is not None)]
+def contents_of(thing: object) -> list[tuple[str, object]]:
+    """Return the contents in a request, a response or a session of ADK, each with its path."""
+    found: list[tuple[str, object]] = [
+        (f"/{key}", {"role": "system", "parts": listed(get(system, "parts"))})
+        for key in ("system_instruction", "systemInstruction")
+        if (system := get(thing, key)) is not None
+    ]
+    key = "contents" if listed(get(thing, "contents")) else "events"
+    found += ((f"/{key}/{index}", one) for index, one in enumerate(listed(get(thing, key))))
+    for index, one in enumerate(listed(get(thing, "candidates"))):
+        if (content := get(one, "content")) is not None:
+            found.append((f"/candidates/{index}/content", content))
+    return found
 
 
 def read_gemini(message: object, reading: Reading) -> None:
@@ -345,8 +350,8 @@ def _gemini_parts(message: object) -> list[JsonValue]:
 
 
 def read_gemini_parts(parts: Iterable[JsonValue], reading: Reading) -> None:
-    for part in parts:
-        _read_gemini_part(part, reading)
+    for reading.part in parts:
+        _read_gemini_part(reading.part, reading)
 
 
 def _is_part(part: object) -> bool:
@@ -364,18 +369,18 @@ def _read_gemini_part(part: object, reading: Reading) -> None:
             reading.text(text)
     if (call := first(part, _GEMINI_CALL)) is not None:
         name = word(get(call, "name"))
-        known = identifier(get(call, "id")) or reading.waiting_id(name)
+        known = reading.identified(get(call, "id")) or reading.waiting_id(name)
         given = get(call, "args")
         reading.call(name, dict(given) if isinstance(given, Mapping) else given, known)
     elif (result := first(part, _GEMINI_RESULT)) is not None:
         name, response = word(get(result, "name")), get(result, "response")
-        answered = identifier(get(result, "id")) or reading.answered_id(name)
+        answered = reading.identified(get(result, "id")) or reading.answered_id(name)
         reading.result(answered, gemini_words(response), gemini_failed(response))
     elif (code := first(part, _GEMINI_CODE)) is not None:
-        known = identifier(get(code, "id")) or reading.waiting_id(_PYTHON)
+        known = reading.identified(get(code, "id")) or reading.waiting_id(_PYTHON)
         reading.call(_PYTHON, {"code": get(code, "code")}, known)
     elif (ran := first(part, _GEMINI_RAN)) is not None:
-        answered = identifier(get(ran, "id")) or reading.answered_id(_PYTHON)
+        answered = reading.identified(get(ran, "id")) or reading.answered_id(_PYTHON)
         fine = str(get(ran, "outcome")).endswith("OUTCOME_OK")
         reading.result(answered, word(get(ran, "output")), not fine)
     elif (media := first(part, _GEMINI_MEDIA)) is not None:
@@ -417,9 +422,9 @@ def read_langchain(message: object, reading: Reading) -> None:
         return
     role = _LANGCHAIN_ROLES.get(kind) or word(get(inner, "role")) or "user"
     usage = usage_of(first(inner, ("usage_metadata", "usage")))
-    answers = identifier(get(inner, "tool_call_id"))
+    answers = reading.identified(get(inner, "tool_call_id"))
     is_error = declared(inner) if role == "tool" else None
-    reading.begin(role, usage=usage, tool_call_id=answers, is_error=is_error)
+    reading.begin(role, usage=usage, tool_call_id=answers, is_error=is_error, name=tool_name(inner))
     beside = get(inner, "additional_kwargs")
     reading.thought(word(get(beside, "reasoning_content")))
     read_content(get(inner, "content"), _LANGCHAIN_KINDS, reading)
@@ -431,7 +436,7 @@ def _read_langchain_calls(message: object, beside: object, reading: Reading) -> 
     for call in calls:
         reading.call(get(call, "name"), get(call, "args"), get(call, "id"))
     for call in invalid:
-        name, call_id = word(get(call, "name")), identifier(get(call, "id"))
+        name, call_id = word(get(call, "name")), reading.identified(get(call, "id"))
         reading.made(invalid_call(name, get(call, "args"), call_id))
     if not calls and not invalid:
         read_calls(beside, reading)
@@ -500,7 +505,7 @@ def claims_llama_index(message: object) -> bool:
 def read_llama_index(message: object, reading: Reading) -> None:
     role, blocks = get(message, "role"), listed(get(message, "blocks"))
     role, beside = word(getattr(role, "value", role)), get(message, "additional_kwargs")
-    answers = identifier(get(beside, "tool_call_id")) if role == "tool" else None
+    answers = reading.identified(get(beside, "tool_call_id")) if role == "tool" else None
     role = {"model": "assistant", "chatbot": "assistant"}.get(role, role)
     reading.begin(
         role, tool_call_id=answers, is_error=None if answers is None else declared(beside)
@@ -594,8 +599,7 @@ def _read_answer(text: str, reading: Reading) -> None:
 def _answer(ids: Sequence[str | None], text: str, reading: Reading, *, failed: bool) -> None:
     """Add one observation, or one error, as the results of the calls of one step."""
     reading.begin("tool")
-    for index, call_id in enumerate(ids[: 1 if failed else None] or [None]):
-        reading.result(call_id, "" if index else text, True if failed else None)
+    reading.share(ids[: 1 if failed else None] or [None], text, True if failed else None)
 
 
 def _read_step(step: object, reading: Reading) -> None:
@@ -662,7 +666,7 @@ def read_ai_sdk(message: object, reading: Reading) -> None:
 
 
 def _read_part(part: object, kind: str, reading: Reading) -> None:
-    known = identifier(get(part, "toolCallId"))
+    known = reading.identified(get(part, "toolCallId"))
     if kind == "tool-call":
         reading.call(get(part, "toolName"), first(part, ("input", "args")), known)
     elif kind in {"tool-result", "tool-error"}:
@@ -680,12 +684,12 @@ def _read_result(part: object, known: str | None, reading: Reading) -> None:
     if kind in _ERRORS or get(part, "type") == "tool-error":
         failed = True
     said = failed if isinstance(failed, bool) else None
-    reading.result(known, result_words(value, _SDK_KINDS), said)
+    reading.result(known, result_words(value, _SDK_KINDS), said, tool_name(part))
 
 
 def _read_shown(part: object, kind: str, reading: Reading) -> None:
     name = get(part, "toolName") if kind == "dynamic-tool" else kind.removeprefix("tool-")
-    known, state = identifier(get(part, "toolCallId")), word(get(part, "state"))
+    known, state = reading.identified(get(part, "toolCallId")), word(get(part, "state"))
     reading.call(name, first(part, ("input", "args", "rawInput")), known)
     if state in _RAN or (not state and get(part, "output") is not None):
         output = first(part, ("errorText", "output"))
@@ -712,10 +716,12 @@ def read_tinyagent(message: object, reading: Reading) -> None:
     reading.begin(
         "tool" if role == _TINYAGENT_RESULT else role,
         usage=session_usage(get(message, "usage")),
-        tool_call_id=identifier(get(message, "tool_call_id")),
+        tool_call_id=reading.identified(get(message, "tool_call_id")),
         is_error=is_error if isinstance(is_error, bool) else None,
     )
     content = get(message, "content")
+    if isinstance(content, list):  # the framework itself writes nulls among the parts
+        content = [part for part in content if part is not None]
     read_content(content, _TINYAGENT_KINDS, reading)
     _notice_ending(message, content, reading)
 

@@ -16,7 +16,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -26,7 +26,6 @@ from typing import NamedTuple, cast
 from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import read_whole
 from tunaeval.files.plain_files import is_directory
-from tunaeval.parsing.sse import choice_order
 from tunaeval.registry import Registry, instance_of, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
@@ -35,12 +34,13 @@ from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
+from tunaeval.wire.chat import choice_order
 
 from . import dialects, logs, results, traces
 from .dialects import contents_of, is_request, session_usage, steps_of
-from .fields import KNOWN, fields_of, first, get, identifier, listed, word
-from .logs import is_log, is_sample, is_trajectory, read_sample
-from .reading import NOTICES, Reading, call_of, joined
+from .fields import KNOWN, fields_of, first, get, identifier, listed, merged, pointer, word
+from .logs import is_log, is_sample, is_trajectory, read_log, read_sample
+from .reading import NOTICES, Reading, call_of, is_settled, joined, within
 from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
@@ -49,6 +49,7 @@ OWN = "tunaeval"
 CHAT = "openai-chat"
 
 _PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_PLAIN_IDS = frozenset({str, int, type(None)})
 _PLAIN_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 
 
@@ -57,7 +58,7 @@ def read_plain(thing: object, shape: str | None = None) -> Conversation | None:
     if shape is not None or not isinstance(thing, list | tuple) or not thing:
         return None
     kinds = set(map(type, thing))
-    if kinds == {Message}:
+    if kinds == {Message} and all(map(is_settled, thing)):
         own = cast("Sequence[Message]", thing)
         return joined(own, range(len(own)), len(own), OWN)
     if kinds != {dict}:
@@ -82,7 +83,9 @@ def _plain_message(thing: JsonObject) -> Message | None:
     calls = _plain_calls(thing.get("tool_calls"))
     if type(content) is not str or calls is None or logs.claims_mini(thing):
         return None
-    return Message(role, content, calls, identifier(thing.get("tool_call_id")))
+    answers = thing.get("tool_call_id")
+    message = Message(role, content, calls, identifier(answers))
+    return message if type(answers) in _PLAIN_IDS and is_settled(message) else None
 
 
 def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:
@@ -93,7 +96,7 @@ def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:
     calls = []
     for item in items:
         function = item.get("function") if type(item) is dict else None
-        if type(function) is not dict:
+        if type(function) is not dict or type(item.get("id")) not in _PLAIN_IDS:
             return None
         call = call_of(function.get("name"), function.get("arguments"), item.get("id"))
         if not call.name or call.invalid is not None:
@@ -162,12 +165,20 @@ def shape_of(messages: Sequence[object]) -> Shape:
 
 
 def read_messages(
-    messages: Sequence[object], shape: Shape | None = None, *, where: str = "messages"
+    messages: Sequence[object],
+    shape: Shape | None = None,
+    *,
+    where: str = "messages",
+    places: Sequence[str] | None = None,
 ) -> Conversation:
-    """Read a list of messages. Raises UsageError, naming the place, for an item that is none."""
+    """Read a list of messages. Raises UsageError, naming the place, for an item that is none.
+
+    `places` are the paths of the messages in their document, by default their indices.
+    """
     meant = shape or shape_of(messages)
-    reading = Reading()
+    reading = Reading(places)
     for reading.source, message in enumerate(messages):
+        reading.message = message
         if isinstance(message, Message):
             reading.add(message)
         elif message is None:
@@ -192,10 +203,10 @@ def _reader(message: object, shape: Shape) -> Callable[[object, Reading], None] 
     if shape.claims(message):
         return shape.read
     kind, role = get(message, shape.kind), get(message, "role")
-    if isinstance(kind, str) and kind:
+    if kind is not None and kind != "":
         return shape.read
     # Frameworks put plain messages into lists of other shapes.
-    return SHAPES[CHAT].read if isinstance(role, str) and role else None
+    return None if role is None or role == "" else SHAPES[CHAT].read
 
 
 _SESSION_FIELDS = ("session_total_usage", "working_directory", "current_model", "project_id")
@@ -214,9 +225,10 @@ def read_session(session: object) -> Conversation:
     shape = shape_of(messages)
     # Messages of text alone look like chat completions, except for tinyagent's times.
     shape = SHAPES["tinyagent"] if shape.name == "openai-chat" else shape
-    given = read_messages(messages, shape)
+    given = within(read_messages(messages, shape), "/messages")
     compacted = get(session, "compaction")
-    notice = Notice("compacted", "the session keeps a summary of earlier messages", None)
+    summary = "the session keeps a summary of earlier messages"
+    notice = Notice("compacted", summary, None, "/compaction")
     return replace(
         given,
         shape="tunacode",
@@ -250,14 +262,16 @@ def _read_traces(
     """Return the reader of traces; without `meant` their messages have their provider's shape."""
     return lambda thing: (
         replace(given, shape=shape)
-        for given in read_traces(spans(thing), lambda messages: read_messages(messages, meant))
+        for given in read_traces(
+            spans(thing), lambda messages, places: read_messages(messages, meant, places=places)
+        )
     )
 
 
 _RUNS = partial(traces.langsmith_spans, read=read_messages)
 _DOCUMENTS = (
     _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
-    _Document("inspect-ai", is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
+    _Document("inspect-ai", is_log, read_log),
     _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
     _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
     _Document("pi", logs.is_pi_session, logs.read_pi_session),
@@ -396,10 +410,10 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
     if conversation is not None:
         yield conversation
         return
-    for row in _DOCUMENTS:
-        if shape in {None, row.shape} and row.fits(thing):
-            yield from row.read(thing)
-            return
+    rows = (row for row in _DOCUMENTS if shape in {None, row.shape} and row.fits(thing))
+    if (row := next(rows, None)) is not None:
+        yield from row.read(thing)
+        return
     if shape is not None and shape not in SHAPES:
         raise UsageError(f"{where} is {brief(thing)}, which is no {shape} document")
     meant = None if shape is None else SHAPES[shape]
@@ -410,13 +424,17 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
         and held_messages(thing) is None
     ):
         items: list[object] = list(thing)
-        if items and depth < _MAX_DEPTH and all(map(holds_transcript, items)):
-            for index, item in enumerate(items):
-                yield from _read(item, shape, f"{where}[{index}]", depth + 1)
+        if not (items and depth < _MAX_DEPTH and all(map(holds_transcript, items))):
+            yield read_messages(items, meant, where=where)
             return
-        yield read_messages(items, meant, where=where)
-        return
-    yield _read_holder(thing, meant, where)
+        for index, item in enumerate(items):
+            for one in _read(item, shape, f"{where}[{index}]", depth + 1):
+                yield one if item is one else within(one, f"/{index}")
+    elif _placed_messages(thing) is None and (key := _inner_document(thing)) is not None:
+        for one in _read(get(thing, key), shape, f"{where}.{key}", depth + 1):
+            yield _with_unread(within(one, f"/{key}"), thing, {f"/{key}"})
+    else:
+        yield _read_holder(thing, meant, where)
 
 
 def holds_transcript(item: object) -> bool:
@@ -427,47 +445,113 @@ def holds_transcript(item: object) -> bool:
         isinstance(item, list | tuple | Conversation)
         or held_messages(item) is not None
         or any(row.fits(item) for row in _DOCUMENTS)
+        or _inner_document(item) is not None
     )
+
+
+_HELD = ("messages", "history", "trajectory", "traj", "conversation")
+"""The fields in which an object without a shape of its own may have messages, in order."""
+
+
+def _inner_document(thing: object) -> str | None:
+    """Return the first of these fields that has a document of its own."""
+    inner = ((key, get(thing, key)) for key in _HELD)
+    return next((key for key, one in inner if isinstance(one, Mapping) and _is_document(one)), None)
+
+
+def _is_document(thing: Mapping[str, object]) -> bool:
+    return held_messages(thing) is not None or any(row.fits(thing) for row in _DOCUMENTS)
+
+
+def _has_messages(value: object) -> bool:
+    return isinstance(value, list | tuple) and any(
+        isinstance(get(item, "role"), str) or any(one.claims(item) for one in SHAPES.values())
+        for item in value
+        if item is not None and not isinstance(item, str | int | float | list)
+    )
+
+
+def _with_unread(given: Conversation, thing: object, read: Container[str]) -> Conversation:
+    """Return the conversation with a notice for each other field of `thing` with messages; `read`
+    has the paths of what is read.
+    """
+    fields = {pointer("", key): one for key, one in merged(thing).items()}
+    choices = listed(fields.pop("/choices", None))
+    fields |= {f"/choices/{index}": get(one, "message") for index, one in enumerate(choices)}
+    unread = [
+        Notice("unread-field", f"{path[:60]!r} has messages and is not read", None, path)
+        for path, one in fields.items()
+        if path not in read and _may_have_messages(path[1:], one)
+    ]
+    return replace(given, warnings=(*given.warnings, *unread)) if unread else given
+
+
+def _may_have_messages(key: str, value: JsonValue) -> bool:
+    whole = isinstance(value, Mapping) and (_is_document(value) or _has_messages([value]))
+    held = held_messages({key: value}) if isinstance(value, list | tuple) else None
+    return whole or _has_messages(value) or _has_messages(held)
 
 
 def held_messages(thing: object) -> list[object] | None:
     """Return the messages in an object, under one of the names in use; None if there are none."""
+    found = _placed_messages(thing)
+    return None if found is None else [message for _, message in found]
+
+
+def _placed_messages(thing: object) -> list[tuple[str, object]] | None:
+    """Return the messages in an object, each with its path."""
     if is_trajectory(thing):
-        return listed(get(thing, "steps"))
-    if (steps := steps_of(thing)) is not None:  # an agent of smolagents
-        return steps
+        return _placed(get(thing, "steps"), "steps")
+    if (memory := steps_of(thing)) is not None:  # an agent of smolagents
+        return _placed(memory, "steps")
     steps = listed(get(thing, "steps"))
     if any(map(dialects.claims_interactions, steps)):
         asked = get(thing, "input")
         is_first = get(steps[0], "type") == "user_input" or asked is None
-        return steps if is_first else [{"role": "user", "content": asked}, *steps]
-    messages = get(thing, "messages")
-    if isinstance(messages, list | tuple):
-        return list(messages)
+        first_of_all = [] if is_first else [("/input", {"role": "user", "content": asked})]
+        return [*first_of_all, *_placed(steps, "steps")]
+    messages, held = (
+        get(thing, "messages"),
+        [key for key in _HELD if _has_messages(get(thing, key))],
+    )
+    if held[:1] == ["messages"]:
+        return _placed(messages, "messages")
     get_messages = get(thing, "all_messages")  # the result of a pydantic-ai run
     if callable(get_messages):
-        return listed(get_messages())
+        return _placed(get_messages(), "all_messages")
     output = get(thing, "output")
     if isinstance(output, list):  # a response of OpenAI's Responses API
         given = get(thing, "input")
-        asked = [{"role": "user", "content": given}] if isinstance(given, str) else listed(given)
-        return [*asked, *output]
+        asked = {"role": "user", "content": given}
+        before = [("/input", asked)] if isinstance(given, str) else _placed(given, "input")
+        return [*before, *_placed(output, "output")]
     if is_request(thing):
         return contents_of(thing)
-    choices = sorted(listed(get(thing, "choices")), key=lambda one: choice_order(get(one, "index")))
-    reply = get(choices[0], "message") if choices else None
-    return None if reply is None else [reply]
+    choices = listed(get(thing, "choices"))
+    order = sorted(range(len(choices)), key=lambda at: choice_order(get(choices[at], "index")))
+    if order and (reply := get(choices[order[0]], "message")) is not None:
+        return [(f"/choices/{order[0]}/message", reply)]
+    if held:
+        return _placed(get(thing, held[0]), held[0])
+    return _placed(messages, "messages") if isinstance(messages, list | tuple) else None
+
+
+def _placed(items: object, key: str) -> list[tuple[str, object]]:
+    return [(f"/{key}/{index}", item) for index, item in enumerate(listed(items))]
 
 
 def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation:
-    messages = held_messages(thing)
-    if messages is None:
+    placed = _placed_messages(thing)
+    if placed is None:
         known = ", ".join(DOCUMENT_SHAPES)
         raise UsageError(
             f"{where} is {brief(thing)}, wanted a list of messages (dicts or objects) or a "
             f"document that contains one: {known}"
         )
-    conversation = read_messages(messages, shape, where=f"{where}.messages")
+    places, messages = [path for path, _ in placed], [message for _, message in placed]
+    conversation = read_messages(messages, shape, where=f"{where}.messages", places=places)
+    read = {path.rsplit("/", 1)[0] for path in places} | {"/system_instruction", "/input"}
+    conversation = _with_unread(conversation, thing, {*read, "/systemInstruction", "/candidates"})
     query = first(thing, _QUERIES)
     text = query if isinstance(query, str) and query else conversation.query
     offered = first(thing, ("tools",)) or get(get(thing, "agent"), "tool_definitions")
@@ -504,7 +588,7 @@ def read_file(
     wanted_shape(shape)
     documents = _archived(data, file) if data.startswith(_ZIP) else _documents(data, file)
     found: list[Conversation] = []
-    for place, document in documents:
+    for index, (place, document) in enumerate(documents):
         if document is _CUT:
             last = found[-1]
             cut = Notice("cut-off", f"{place}: {NOTICES['cut-off']}", None)
@@ -515,6 +599,8 @@ def read_file(
             read = read_conversations(document, shape=shape)
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from error
+        if place.startswith("line "):
+            read = tuple(within(one, f"/{index}") for one in read)
         found += [one if one.name else replace(one, name=place) for one in read]
     if not found:
         raise UsageError(f"{file}: it contains no transcript; {_WANTED_FILE}")

@@ -5,8 +5,9 @@ code depends on besides:
 
 - ATIF is specified in Harbor's RFC 0001, "Agent Trajectory Interchange Format". An agent's step
   contains its calls and their results.
-- Claude Code: each block of a reply has its own line, and all share the reply's id. A sub-agent is
-  another conversation, which is reported and left out.
+- Claude Code: each block of a reply has its own line, or is repeated on the next ones, and all
+  share the reply's id; the last line has the whole usage. A sub-agent is another conversation,
+  which is reported and left out.
 - Claude Agent SDK: neither messages nor their blocks have a type, so both are recognized by their
   fields. They become lines of Claude Code, which the SDK made them from.
 - Codex: a rollout has items of the Responses API as `payload`s, older ones bare items; the events
@@ -26,17 +27,15 @@ What a program tells the model in the user's name is a system message.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
 from tunaeval.types.exchange import text_of
-from tunaeval.types.messages import Usage
 
 from .dialects import (
-    ANTHROPIC_CACHED,
     ANTHROPIC_KINDS,
     CHAT_KINDS,
     claims_responses,
@@ -63,7 +62,16 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import Reading, ended, invalid_call, kinds_of, read_content, result_words, words_of
+from .reading import (
+    Reading,
+    ended,
+    invalid_call,
+    kinds_of,
+    read_content,
+    result_words,
+    within,
+    words_of,
+)
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 
@@ -74,42 +82,61 @@ def is_trajectory(thing: object) -> bool:
 
 
 def claims_atif(step: object) -> bool:
-    return get(step, "step_id") is not None and get(step, "source") in _ROLES
+    return get(step, "step_id") is not None and word(get(step, "source")) in _ROLES
 
 
 def read_atif(step: object, reading: Reading) -> None:
     source, metrics = word(get(step, "source")), get(step, "metrics")
     has_metrics = first(metrics, ("prompt_tokens", "cost_usd")) is not None
+    is_copied = get(step, "is_copied_context") is True
+    if is_copied and not reading.has_replied:
+        reading.start = reading.source + 1
+    reading.has_replied |= source == "agent" and not is_copied
     reading.begin(
         _ROLES.get(source, source),
         # The prompt's tokens include the cached ones.
-        usage=usage_of(metrics) if has_metrics else None,
+        usage=usage_of(metrics) if has_metrics and not is_copied else None,
         at=instant(get(step, "timestamp")),
     )
     if source not in _ROLES:
-        reading.notice("unknown-role", f"the source {source[:40]!r} is not known")
+        reading.notice("unknown-role", f"the source {brief(get(step, 'source'))} is not known")
     reading.thought(word(get(step, "reasoning_content")))
     read_content(get(step, "message"), CHAT_KINDS, reading)
     calls = listed(get(step, "tool_calls"))
-    for call in calls:
-        name, call_id = get(call, "function_name"), get(call, "tool_call_id")
-        unread = get(get(call, "extra"), "unread_arguments")
-        reading.call(name, get(call, "arguments") if unread is None else unread, call_id)
-    for result in listed(get(get(step, "observation"), "results")):
-        _read_atif_result(result, is_of_call=bool(calls), reading=reading)
+    for reading.part in calls:
+        name, call_id = get(reading.part, "function_name"), get(reading.part, "tool_call_id")
+        unread = get(get(reading.part, "extra"), "unread_arguments")
+        given = get(reading.part, "arguments") if unread is None else unread
+        if is_copied:  # another trajectory has the call
+            reading.text(f"[{word(name)} {json_words(given)}]")
+        else:
+            reading.call(name, given, call_id)
+    results = listed(get(get(step, "observation"), "results"))
+    answers = [reading.identified(get(result, "source_call_id")) for result in results]
+    is_shared = bool(calls) and answers.count(None) == 1
+    left = [call_id for call_id in reading.calls if call_id not in {*answers}] if is_shared else []
+    for result, answered in zip(results, answers, strict=True):
+        ids = left if answered is None and left else [answered]
+        if is_copied:
+            reading.text(result_words(get(result, "content"), CHAT_KINDS), "system")
+        else:
+            _read_atif_result(result, ids, is_of_call=bool(calls), reading=reading)
 
 
-def _read_atif_result(result: object, *, is_of_call: bool, reading: Reading) -> None:
-    """Read a result; one without a call's id is a system message, unless the step has calls."""
-    answered = identifier(get(result, "source_call_id"))
+def _read_atif_result(
+    result: object, ids: list[str | None], *, is_of_call: bool, reading: Reading
+) -> None:
+    """Read a result of the calls with these ids; one of no call is a system message, unless the
+    step has calls.
+    """
     text = result_words(get(result, "content"), CHAT_KINDS)
     if get(result, "subagent_trajectory_ref") is not None:
         reading.notice("side-conversation", "what a sub-agent did is in a trajectory of its own")
-    if answered is None and not is_of_call:
+    if ids == [None] and not is_of_call:
         reading.text(text, "system")
         return
     failed = declared(get(result, "extra"))
-    reading.result(answered, text, declared(result) if failed is None else failed)
+    reading.share(ids, text, declared(result) if failed is None else failed)
 
 
 _SILENT = KNOWN["claude-code"]["silent"]
@@ -160,20 +187,19 @@ def _read_message(line: object, reading: Reading) -> None:
         words = words_of(get(message, "content"), ANTHROPIC_KINDS)
         reading.failed(words or word(get(line, "error")))
         return
-    reply = get(message, "id")
-    if isinstance(reply, str) and reading.reply == reply:
-        if reading.is_reply:  # the message's source is the line of its first call
-            reading.proceed()
-        read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
-        return
     hosts = get(line, "isMeta") is True or get(line, "isCompactSummary") is True
-    role = "system" if hosts else get(message, "role")
-    usage = usage_of(get(message, "usage"), cached=ANTHROPIC_CACHED)
-    reading.begin(role, usage=usage, at=instant(get(line, "timestamp")))
+    role, at = "system" if hosts else get(message, "role"), instant(get(line, "timestamp"))
+    content = get(message, "content")
+    if role == "assistant":
+        reply = get(message, "id")
+        reading.resume(reply, role, usage=usage_of(get(message, "usage")), at=at)
+        parts = [content] if isinstance(content, str) else listed(content)
+        content = reading.fresh(reply, parts) if parts else content
+    else:
+        reading.begin(role, at=at)
     if get(line, "isCompactSummary") is True:
         reading.notice("compacted", "earlier messages were replaced by a summary")
-    read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
-    reading.reply = reply if isinstance(reply, str) else None
+    read_content(content, ANTHROPIC_KINDS, reading)
 
 
 def _read_system(line: object, reading: Reading) -> None:
@@ -185,7 +211,6 @@ def _read_system(line: object, reading: Reading) -> None:
         reading.text(content)
 
 
-_CACHED = ("input_tokens_cache_read", "input_tokens_cache_write")
 _ATTACHMENT = "attachment://"
 _INSPECT_KINDS = kinds_of("inspect-ai")
 _SERVED = "tool_use"
@@ -212,7 +237,7 @@ def read_inspect(message: object, reading: Reading, attachments: object = None) 
     content = _restored(get(message, "content"), attachments, reading)
     if not content and error is not None:
         content = get(error, "message")
-    for part in content if isinstance(content, list | tuple) else [content]:
+    for part in [content] if isinstance(content, str) else listed(content):
         if get(part, "type") == _SERVED:
             _read_served(part, reading)
         else:
@@ -230,28 +255,35 @@ def is_log(thing: object) -> bool:
     return bool(samples) and all(map(is_sample, samples))
 
 
+def read_log(log: object) -> Iterator[Conversation]:
+    for index, sample in enumerate(listed(get(log, "samples"))):
+        yield within(read_sample(sample), f"/samples/{index}")
+
+
 def read_sample(sample: object) -> Conversation:
     """Read a sample of a log as one conversation, named by the sample's id and epoch."""
     messages = listed(get(sample, "messages"))
     reading = Reading()
     for reading.source, message in enumerate(messages):
+        reading.message = message
         read_inspect(message, reading, get(sample, "attachments"))
-    given = reading.conversation("inspect-ai", len(messages))
+    given = within(reading.conversation("inspect-ai", len(messages)), "/messages")
     asked = get(sample, "input")
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
     if (error := get(sample, "error")) is not None:  # without its traceback
-        given = ended(given, word(error) or word(get(error, "message")) or "an unknown error")
+        words = word(error) or word(get(error, "message")) or "an unknown error"
+        given = ended(given, words, "/error")
     return replace(
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
-        usage=total_usage(usage_of(one, cached=_CACHED) for one in usages),
+        usage=total_usage(usage_of(one) for one in usages),
         name=f"{get(sample, 'id')} (epoch {get(sample, 'epoch')})",
     )
 
 
 def _read_call(call: object, reading: Reading) -> None:
-    name, call_id = word(get(call, "function")), identifier(get(call, "id"))
+    name, call_id = word(get(call, "function")), reading.identified(get(call, "id"))
     arguments, why = get(call, "arguments"), get(call, "parse_error")
     if why:
         reading.made(invalid_call(name, arguments, call_id, why))
@@ -261,7 +293,7 @@ def _read_call(call: object, reading: Reading) -> None:
 
 def _read_served(part: object, reading: Reading) -> None:
     """Read a part that is a call and its result, for a tool that the model's server ran."""
-    call_id = identifier(get(part, "id"))
+    call_id = reading.identified(get(part, "id"))
     arguments = get(part, "arguments")  # some of these tools have JSON, and others plain text
     is_object = isinstance(arguments, str) and arguments.lstrip().startswith("{")
     given = arguments if is_object or not arguments else {"arguments": arguments}
@@ -325,7 +357,7 @@ def _read_tau2_result(message: object, reading: Reading) -> None:
         reading.text(text, _USER)
         return
     is_error = failed if isinstance(failed, bool) else None
-    reading.result(identifier(get(message, "id")), text, is_error)
+    reading.result(reading.identified(get(message, "id")), text, is_error)
 
 
 _HOSTS = ("<environment_context>", "<user_instructions>", "# AGENTS.md", "<session_context>")
@@ -444,7 +476,7 @@ def _read_event_item(item: object, ended: bool, reading: Reading) -> None:
 
 
 def _read_item_call(item: object, kind: str, ended: bool, reading: Reading) -> None:
-    call_id = identifier(get(item, "id"))
+    call_id = reading.identified(get(item, "id"))
     if not reading.has_called(call_id):
         if not reading.calling:
             join_message(reading, "assistant")
@@ -472,8 +504,10 @@ def read_gemini_session(session: object) -> tuple[Conversation]:
     lines = session if isinstance(session, list) else listed(get(session, "messages"))
     reading, answered = Reading(), list[str | None]()
     for reading.source, record in _standing(lines):
+        reading.message = record if isinstance(session, Mapping) else lines[reading.source]
         _read_record(record, answered, reading)
-    return (reading.conversation("gemini-cli", len(lines)),)
+    read = reading.conversation("gemini-cli", len(lines))
+    return (read if isinstance(session, list) else within(read, "/messages"),)
 
 
 def _standing(lines: list[JsonValue]) -> list[tuple[int, object]]:
@@ -525,7 +559,7 @@ def _read_record(record: object, answered: list[str | None], reading: Reading) -
 
 
 def _read_record_result(call: object, answered: list[str | None], reading: Reading) -> None:
-    known, failed, given = identifier(get(call, "id")), declared(call), get(call, "result")
+    known, failed, given = reading.identified(get(call, "id")), declared(call), get(call, "result")
     if given is None and failed is None:
         return  # its result, if there is one, is in the user's next message
     texts = [given] if isinstance(given, str) else []
@@ -598,12 +632,12 @@ def read_openhands(event: object, reading: Reading) -> None:
 
 
 def _read_kind(kind: str, event: object, reading: Reading) -> None:
-    answered = identifier(get(event, "tool_call_id"))
+    answered = reading.identified(get(event, "tool_call_id"))
     match kind:
         case "SystemPromptEvent":
             reading.begin("system")
-            read_content([get(event, "system_prompt")], CHAT_KINDS, reading)
-            read_content([get(event, "dynamic_context")], CHAT_KINDS, reading)
+            parts = (get(event, "system_prompt"), get(event, "dynamic_context"))
+            read_content([part for part in parts if part is not None], CHAT_KINDS, reading)
             reading.tools = (*listed(get(event, "tools")),)
         case "MessageEvent":
             message = get(event, "llm_message")
@@ -614,7 +648,7 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
             read_content(get(event, "extended_content"), CHAT_KINDS, reading)
             read_calls(message, reading)
         case "ActionEvent":
-            _begin_reply(identifier(get(event, "llm_response_id")), reading)
+            reading.resume(get(event, "llm_response_id"), "assistant")
             reading.thought(_reasoning(event))
             read_content(get(event, "thought"), CHAT_KINDS, reading)
             call = get(event, "tool_call")
@@ -641,15 +675,6 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
                 reading.notice("unknown-part", f"an event of kind {brief(kind)} is left out")
 
 
-def _begin_reply(reply: str | None, reading: Reading, usage: Usage | None = None) -> None:
-    """Begin the reply with this id, unless it is open already."""
-    if reply is None or reading.reply != reply:
-        reading.begin("assistant", usage=usage)
-        reading.reply = reply
-    elif reading.is_reply:
-        reading.proceed()
-
-
 def _reasoning(thing: object) -> str:
     blocks = [word(get(one, "thinking")) for one in listed(get(thing, "thinking_blocks"))]
     return word(get(thing, "reasoning_content")) or "".join(blocks)
@@ -665,10 +690,10 @@ def _seen_failed(seen: object, said: bool | None) -> bool | None:
 _FINISH, _EVENT = "finish", "event"
 
 
-def _event_id(called: object, event: object, key: str) -> str | None:
+def _event_id(called: object, event: object, key: str, reading: Reading) -> str | None:
     """Return the id of an action's call, or one made from the event's; the oldest have none."""
     made = None if get(event, key) is None else f"{_EVENT}-{get(event, key)}"
-    return identifier(get(called, "tool_call_id")) or made
+    return reading.identified(get(called, "tool_call_id")) or made
 
 
 def _act(
@@ -701,8 +726,9 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
         reply = get(called, "model_response")
         choice = next(iter(listed(get(reply, "choices"))), None)
         message = get(choice, "message")
-        known = _event_id(called, event, "id") or reading.waiting_id(_EVENT)
-        _begin_reply(identifier(get(reply, "id")), reading, usage_of(get(reply, "usage")))
+        known = _event_id(called, event, "id", reading) or reading.waiting_id(_EVENT)
+        usage = usage_of(get(reply, "usage"))
+        reading.resume(get(reply, "id"), "assistant", usage=usage)
         reading.thought(_reasoning(message))
         reading.text(word(arguments.get("thought")))
         made = (get(one, "function") for one in listed(get(message, "tool_calls"))
@@ -715,8 +741,8 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
 
 def _read_observation(kind: str, event: object, reading: Reading) -> None:
     extras, text = get(event, "extras"), word(get(event, "content"))
-    known = _event_id(get(event, "tool_call_metadata"), event, "cause")
-    known = known or reading.answered_id(_EVENT)
+    called = get(event, "tool_call_metadata")
+    known = _event_id(called, event, "cause", reading) or reading.answered_id(kind)
     if kind == "agent_state_changed":
         if get(extras, "agent_state") == "error":
             reading.failed(word(get(extras, "reason")) or text)
@@ -733,14 +759,16 @@ _SHELL = "bash"
 
 
 def is_swe_agent(thing: object) -> bool:
-    history = get(thing, "history")
+    history, steps = get(thing, "history"), get(thing, "trajectory")
+    is_run = isinstance(steps, list) and not any(get(one, "role") for one in steps)
     is_demo = any(has(one, "thought") and has(one, "role") for one in listed(history))
-    return is_demo or all(isinstance(get(thing, key), list) for key in ("history", "trajectory"))
+    return isinstance(history, list) and (is_run or is_demo)
 
 
 def read_swe_agent(thing: object) -> tuple[Conversation]:
     reading, history, info = Reading(), listed(get(thing, "history")), get(thing, "info")
     for reading.source, message in enumerate(history):
+        reading.message = message
         _read_history(message, reading)
     _read_last_steps(history, listed(get(thing, "trajectory")), reading)
     spent, status = get(info, "model_stats"), word(get(info, "exit_status"))
@@ -751,7 +779,7 @@ def read_swe_agent(thing: object) -> tuple[Conversation]:
         reading.notice("side-conversation", words, anywhere=True)
     if status in _BROKEN:
         reading.failed(status)
-    return (reading.conversation("swe-agent", len(history)),)
+    return (within(reading.conversation("swe-agent", len(history)), "/history"),)
 
 
 def _read_history(message: object, reading: Reading) -> None:
@@ -760,7 +788,7 @@ def _read_history(message: object, reading: Reading) -> None:
     is_demo = get(message, "is_demo") is True
     answered = next(map(identifier, listed(get(message, "tool_call_ids"))), None)
     if role == "user" and get(message, "message_type") in (None, "observation") and not is_demo:
-        answered = reading.answered_id(_SHELL)
+        answered = next(iter(_made(reading)), None)
     if answered is not None:
         reading.answer(answered, result_words(content, CHAT_KINDS), None)
         return
@@ -783,8 +811,13 @@ def _read_last_steps(history: Iterable[object], steps: list[JsonValue], reading:
         if action:
             reading.say("assistant", word(get(step, "response")))
             reading.call(_SHELL, {"command": action}, reading.waiting_id(_SHELL))
-        if (answered := reading.answered_id(_SHELL)) is not None:
+        for answered in _made(reading):
             reading.answer(answered, word(get(step, "observation")), None)
+
+
+def _made(reading: Reading) -> list[str | None]:
+    """Return the ids of the calls in the text of the last reply, which have no ids of their own."""
+    return [one for one in reading.calls if str(one).startswith(f"{_SHELL}-")]
 
 
 _MARKS, _CODE = ("```mswea_bash_command", "```bash"), ("<returncode>", "</returncode>")
@@ -803,11 +836,11 @@ def read_mini_run(thing: object) -> tuple[Conversation]:
     if seen and status == _SUBMITTED:  # with the last call, which therefore succeeded
         last = merged(messages[seen[-1]])
         messages[seen[-1]] = {**last, "extra": {**merged(last.get("extra")), "returncode": 0}}
-    for reading.source, message in enumerate(messages):
-        read_mini(message, reading)
+    for reading.source, reading.message in enumerate(messages):
+        read_mini(reading.message, reading)
     if get(info, "traceback") is not None:
         reading.failed(f"{status}: {word(get(info, 'submission'))}")
-    return (reading.conversation("mini-swe-agent", len(messages)),)
+    return (within(reading.conversation("mini-swe-agent", len(messages)), "/messages"),)
 
 
 def claims_mini(message: object) -> bool:
@@ -834,9 +867,8 @@ def read_mini(message: object, reading: Reading) -> None:
     known = identifier(first(message, ("tool_call_id", "call_id")))
     is_done = role == _EXIT and get(extra, "exit_status") == _SUBMITTED
     answers_all, is_plain = is_done or why == _REFUSED, why is None and role != _EXIT
-    calls = [known] if known else [
-        one for one in reading.calls if answers_all or (is_plain and str(one).startswith(_SHELL))
-    ]  # fmt: skip
+    calls = reading.calls if answers_all else _made(reading) if is_plain else []
+    calls = [known] if known else calls
     failed = None if code is None else str(code) != "0"
     if answers_all or len(calls) > 1:
         failed = not is_done
@@ -905,7 +937,8 @@ def read_pi_session(lines: object) -> tuple[Conversation]:
     reading, entries = Reading(), listed(lines)
     path, left = _branch(entries)
     for reading.source in path:
-        read_pi(entries[reading.source], reading)
+        reading.message = entries[reading.source]
+        read_pi(reading.message, reading)
     if left:
         reading.source = left[0]
         words = f"{counted(len(left), 'message')} from here on are on other branches"
@@ -948,7 +981,7 @@ def read_pi(line: object, reading: Reading) -> None:
     elif role.startswith("compaction"):
         reading.summary(word(content))
     elif role in {"user", "assistant", *_TOLD} and content is not None:
-        spent = usage_of(get(message, "usage"), cached=("cacheRead", "cacheWrite"))
+        spent = usage_of(get(message, "usage"))
         reading.begin("system" if role in _TOLD else role, usage=spent)
         command = get(message, "command")  # of the user, who does not ask the agent
         reading.text(f"$ {command}\n" if command else "")

@@ -16,7 +16,7 @@ from tunaeval.types.conversations import Conversation
 
 from .fields import fields_of, first, get, has, json_words, listed, merged, usage_of, word
 from .logs import claims_openhands, read_openhands
-from .reading import Reading, ended
+from .reading import Reading, ended, within
 
 Read: TypeAlias = Callable[[list[JsonValue]], Conversation]
 """Reads the messages of a conversation, in whatever shape they are."""
@@ -34,12 +34,15 @@ def is_tau(thing: object) -> bool:
 
 
 def read_tau(thing: object, read: Read) -> Iterator[Conversation]:
-    for run in listed(get(thing, "simulations")) or [thing]:
-        why, messages = word(get(run, "termination_reason")), first(run, ("traj", "messages"))
+    for index, run in enumerate(listed(get(thing, "simulations")) or [thing]):
+        why = word(get(run, "termination_reason"))
         error = word(get(get(run, "info"), "error")) or why * (why in _OF_THE_HOST)
         name = f"task {get(run, 'task_id')}, trial {get(run, 'trial')}"
-        shape = "tau-bench" if has(run, "traj") else "tau2"
-        yield replace(ended(read(listed(messages)), error), shape=shape, name=name)
+        shape, key = ("tau-bench", "traj") if has(run, "traj") else ("tau2", "messages")
+        given = replace(
+            ended(within(read(listed(get(run, key))), f"/{key}"), error), shape=shape, name=name
+        )
+        yield given if run is thing else within(given, f"/simulations/{index}")
 
 
 def is_openhands(row: object) -> bool:
@@ -58,29 +61,32 @@ def _events(row: object) -> Iterator[tuple[int, JsonObject]]:
 def read_openhands_row(row: object) -> Iterator[Conversation]:
     reading, spent, error = Reading(), get(row, "metrics"), word(get(row, "error"))
     for reading.source, event in _events(row):
+        reading.message = event
         read_openhands(event, reading)
     cost = {"cost": get(spent, "accumulated_cost")}
     reading.usage = usage_of({**merged(get(spent, "accumulated_token_usage")), **cost})
     if any(words in error.lower() for words in _OF_THE_AGENT):
         reading.notice("failed-run", f"the agent was stopped: {error[:200]}", anywhere=True)
         error = ""
-    given = ended(reading.conversation("openhands", len(listed(get(row, "history")))), error)
+    given = within(reading.conversation("openhands", len(listed(get(row, "history")))), "/history")
     asked = word(get(row, "instruction")) or given.query
-    yield replace(given, query=asked, name=word(get(row, "instance_id")))
+    yield replace(ended(given, error, "/error"), query=asked, name=word(get(row, "instance_id")))
 
 
-def _rows(thing: object) -> list[JsonValue]:
-    """Return the rows in a file of promptfoo: most files have them two levels deep."""
+def _rows(thing: object) -> list[tuple[str, object]]:
+    """Return the rows in a file of promptfoo, with paths: most have them two levels deep."""
     held = get(thing, "results")
-    return listed(held) or listed(get(held, "results")) or [thing]
+    path, rows = "/results" if listed(held) else "/results/results", listed(held)
+    rows = rows or listed(get(held, "results"))
+    return [(f"{path}/{index}", row) for index, row in enumerate(rows)] or [("", thing)]
 
 
 def is_promptfoo(thing: object) -> bool:
-    return any(has(row, "prompt") and has(row, "testIdx") for row in _rows(thing))
+    return any(has(row, "prompt") and has(row, "testIdx") for _, row in _rows(thing))
 
 
 def read_promptfoo(thing: object, read: Read) -> Iterator[Conversation]:
-    for row in _rows(thing):
+    for path, row in _rows(thing):
         response, has_failed = get(row, "response"), get(row, "failureReason") == _ERROR
         said, more = get(response, "output"), get(response, "metadata")
         told = listed(get(more, "messages"))
@@ -93,7 +99,8 @@ def read_promptfoo(thing: object, read: Read) -> Iterator[Conversation]:
             messages[-1] = {**merged(messages[-1]), "usage": {**usage, "cost": cost}}
         error = word(get(response, "error")) or word(get(row, "error")) * has_failed
         name = f"test {get(row, 'testIdx')}, prompt {get(row, 'promptIdx')}"
-        yield replace(ended(read(messages), error), shape="promptfoo", name=name)
+        given = replace(ended(read(messages), error), shape="promptfoo", name=name)
+        yield replace(given, warnings=tuple(one._replace(path=path) for one in given.warnings))
 
 
 _ERROR, _CALLS = 2, ("tool_use", "function_call")

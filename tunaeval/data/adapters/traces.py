@@ -20,10 +20,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from hashlib import blake2b
+from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.conversations import Conversation
+from tunaeval.types.conversations import Conversation, Notice
 
 from .dialects import claims_anthropic, read_anthropic, read_chat, unwrapped
 from .fields import (
@@ -37,6 +40,7 @@ from .fields import (
     json_words,
     listed,
     merged,
+    pointer,
     usage_of,
     word,
 )
@@ -45,6 +49,7 @@ from .reading import CallFields, Kinds, Reading, ResultFields, Text, kinds_of, r
 _OWN = "gen_ai."
 _DETAILS = "gen_ai.client.inference.operation.details"
 _NESTED = KNOWN["otel"]["nested"]
+_PARENT = ("parentSpanId", "parent_span_id", "parent_id")
 _MAX_DEPTH = 50
 
 
@@ -58,6 +63,18 @@ class TraceSpan(NamedTuple):
     events: tuple[tuple[str, JsonObject], ...]
     failed: bool
     id: str | None = None
+    parent: str | None = None
+    path: str = ""
+    origin: object = None
+
+    def path_of(self, name: str) -> str:
+        """Return the path of an attribute, or of the span if that has none of this name."""
+        attributes = get(self.origin, "attributes")
+        for index, item in enumerate(listed(attributes)):
+            if get(item, "key") == name:
+                return f"{self.path}/attributes/{index}"
+        is_here = isinstance(attributes, Mapping) and name in attributes
+        return pointer(self.path, "attributes", name) if is_here else self.path
 
 
 def is_span(thing: object) -> bool:
@@ -71,17 +88,18 @@ def holds_spans(thing: object) -> bool:
     return any(isinstance(get(thing, key), list) for key in _NESTED)
 
 
-def spans_in(thing: object, depth: int = 0) -> Iterator[TraceSpan]:
+def spans_in(thing: object, path: str = "", depth: int = 0) -> Iterator[TraceSpan]:
     """Yield all spans in an export or a list, in order."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(thing, list | tuple):
-        for item in thing:
-            yield from spans_in(item, depth + 1)
+        for index, item in enumerate(thing):
+            yield from spans_in(item, f"{path}/{index}", depth + 1)
     elif holds_spans(thing):
-        yield from spans_in(first(thing, _NESTED), depth + 1)
+        for key in _NESTED:
+            yield from spans_in(get(thing, key), f"{path}/{key}", depth + 1)
     elif get(thing, "attributes") is not None:
-        yield _span(thing)
+        yield _span(thing, path)
 
 
 def attributes_of(attributes: JsonValue) -> Mapping[str, JsonValue]:
@@ -113,7 +131,7 @@ def _value(value: JsonValue, depth: int = 0) -> JsonValue:
     return None
 
 
-def _span(thing: object) -> TraceSpan:
+def _span(thing: object, path: str) -> TraceSpan:
     context = get(thing, "context")
     trace = first(thing, ("traceId", "trace_id")) or get(context, "trace_id")
     started = first(thing, KNOWN["otel"]["started"])
@@ -122,6 +140,7 @@ def _span(thing: object) -> TraceSpan:
     code = first(get(thing, "status"), ("status_code", "code"))
     events = tuple(_events(thing))
     details = (fields for name, fields in events if name == _DETAILS)
+    parent = identifier(first(thing, _PARENT) or get(get(thing, "parent"), "span_id"))
     return TraceSpan(
         trace=str(trace),
         started=instant(started) or 0.0,
@@ -130,6 +149,9 @@ def _span(thing: object) -> TraceSpan:
         events=events,
         failed=str(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"},
         id=identifier(first(thing, ("spanId", "span_id")) or get(context, "span_id")),
+        parent=parent if parent and parent.strip("0x") else None,
+        path=path,
+        origin=thing,
     )
 
 
@@ -182,89 +204,116 @@ class _RequestSpan:
     """The messages in the span of a request: those before it, and the reply."""
 
     def __init__(self, span: TraceSpan) -> None:
-        attributes = span.attributes
-        before = listed(fields_of(attributes.get(_INPUT)))
-        after = listed(fields_of(attributes.get(_OUTPUT)))
+        self.span = span
+        self.notices: list[Notice] = []
+        before = self._listed(_INPUT, {"role": "user"})
+        after = self._listed(_OUTPUT, {"role": "assistant"})
         events = list(_messages_in(span))
         if not before and not after:
             before = [one for is_reply, one in events if not is_reply]
             after = [one for is_reply, one in events if is_reply]
         if not before and not after:
-            before = listed(fields_of(attributes.get(_ALL)))
-        system = listed(fields_of(attributes.get(_SYSTEM)))
+            before = self._listed(_ALL, {"role": "user"})
+        system = self._listed(_SYSTEM, {"type": "text"})
         first_of_all = [{"role": "system", "parts": system}] if system else []
-        self.before = _with_roles([*first_of_all, *before])
-        self.after = _with_roles(after)
+        self.before = self._with_roles([*first_of_all, *before])
+        self.after = self._with_roles(after)
+        self.digests = [*map(_digest, (*self.before, *self.after))]
         tokens = ("input_tokens", "output_tokens")
-        usage = {key: attributes.get(f"gen_ai.usage.{key}") for key in tokens}
-        self.cost: JsonObject = {"usage": usage, "created_at": span.started}
+        self.usage = {key: span.attributes.get(f"gen_ai.usage.{key}") for key in tokens}
+
+    @property
+    def cost(self) -> JsonObject:
+        return {"usage": self.usage, "created_at": self.span.started}
+
+    @property
+    def is_cut(self) -> bool:
+        return any(notice.code == "cut-off" for notice in self.notices)
+
+    def _listed(self, name: str, plain: JsonObject) -> list[JsonValue]:
+        """Return the items of an attribute; one that is plain text is an item like `plain`."""
+        value = fields_of(self.span.attributes.get(name))
+        if isinstance(value, dict):
+            return [value]
+        if isinstance(value, str) and not value.lstrip().startswith(("[", "{")):
+            return [{**plain, "content": value}] if value.strip() else []
+        if value and not isinstance(value, list | tuple):
+            self._notice("cut-off" if isinstance(value, str) else "unread-field", name, value)
+        return listed(value)
+
+    def _with_roles(self, messages: Iterable[JsonValue]) -> list[JsonObject]:
+        """Return the items that are messages, or items of the Responses API, which have a type."""
+        found = []
+        for one in messages:
+            if isinstance(one, dict) and isinstance(one.get("role") or one.get("type"), str):
+                found.append(one)
+            else:
+                self._notice("unread-field", "a message", one)
+        return found
+
+    def _notice(self, code: str, name: str, value: JsonValue) -> None:
+        words = f"{name} of the span {self.span.name[:40]!r} is not read: {brief(value)}"
+        self.notices.append(Notice(code, words, None, self.span.path_of(name)))
 
 
-def _with_roles(messages: Iterable[JsonValue]) -> list[JsonObject]:
-    """Return the items that are messages, or items of the Responses API, which have a type."""
-    items = (one for one in messages if isinstance(one, dict))
-    return [one for one in items if isinstance(one.get("role") or one.get("type"), str)]
+Read: TypeAlias = Callable[[list[JsonObject], list[str]], Conversation]
+"""Reads the messages of a conversation; the second list has the path of each message's span."""
+
+_Place: TypeAlias = tuple[str | None, str | None]
+"""A trace, and what is found in it by an id or a name; None is for spans without a parent."""
 
 
-Read: TypeAlias = Callable[[list[JsonObject]], Conversation]
-"""Reads the messages of a conversation."""
+class _Thread:
+    """A conversation that spans continue: its messages, the span of each, and the notices."""
+
+    def __init__(self) -> None:
+        self.messages: list[JsonObject] = []
+        self.spans: list[TraceSpan] = []
+        self.notices: list[Notice] = []
+        self.ends: list[tuple[str | None, bytes]] = []
+
+    def add(self, one: _RequestSpan, start: int) -> None:
+        """Add the messages of a span, those of its input from `start` on."""
+        self.notices += one.notices
+        self.messages += one.before[start:]
+        self.messages += [{**message, **one.cost} for message in one.after]
+        self.spans += [one.span] * (len(self.messages) - len(self.spans))
 
 
 def read_traces(spans: Iterable[TraceSpan], read: Read) -> tuple[Conversation, ...]:
     """Return the conversations in spans, in the order of their start."""
-    traces: dict[str, list[TraceSpan]] = defaultdict(list)
-    for span in spans:
-        traces[span.trace].append(span)
-    return tuple(given for spans in traces.values() for given in _read_trace(spans, read))
-
-
-def _read_trace(spans: list[TraceSpan], read: Read) -> Iterator[Conversation]:
-    spans = sorted(_whole(spans), key=lambda span: span.started)
-    tools = [span for span in spans if _operation(span) == _TOOL]
-    asking = [span for span in spans if _operation(span) not in {*_AGENT, _TOOL}]
-    given = [one for one in map(_RequestSpan, asking) if one.before or one.after]
-    if not given:  # then the span of the whole agent may have the messages
-        agents = (_RequestSpan(span) for span in spans if _operation(span) in _AGENT)
-        given = [one for one in agents if one.before or one.after]
-    offered = next((found for span in spans if (found := span.attributes.get(_TOOLS))), None)
-    for messages in _threads(given):
-        whole = _answered(messages, _runs(tools, messages))
-        yield replace(read(whole), tools=(*listed(fields_of(offered)),))
-
-
-def _runs(tools: Iterable[TraceSpan], messages: Iterable[JsonObject]) -> dict[str, TraceSpan]:
-    """Return the runs by their call's id. Runs without one are those of the calls of the same name,
-    in order, if there are as many.
-    """
-    runs: dict[str, TraceSpan] = {}
-    called: dict[str, list[str]] = defaultdict(list)
-    loose: dict[str, list[TraceSpan]] = defaultdict(list)
-    for span in tools:
-        if (known := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None:
-            runs[known] = span
-        else:
-            loose[word(span.attributes.get("gen_ai.tool.name"))].append(span)
-    for message in messages if loose else ():
-        for call in (*listed(message.get("parts")), *listed(message.get("tool_calls"))):
-            name = get(call, "name") or get(get(call, "function"), "name")
-            if isinstance(name, str):
-                called[name].append(identifier(get(call, "id")) or "")
-    for name, spans in loose.items():
-        if len(spans) == len(called[name]):
-            runs |= zip(called[name], spans, strict=True)
-    return runs
+    whole = sorted(_whole(spans), key=lambda span: span.started)
+    offered: dict[str, JsonValue] = {}
+    for span in whole:
+        if found := span.attributes.get(_TOOLS):
+            offered.setdefault(span.trace, found)
+    runs = _Runs(span for span in whole if _operation(span) == _TOOL)
+    given = []
+    for thread in _threads(_without_repeated(_asking(whole), whole)):
+        one = read(_answered(thread, runs), [span.path for span in thread.spans])
+        tools = next((offered[span.trace] for span in thread.spans if span.trace in offered), None)
+        warnings = (*thread.notices, *one.warnings)
+        given.append(replace(one, tools=(*listed(fields_of(tools)),), warnings=warnings))
+    return tuple(given)
 
 
 def _whole(spans: Iterable[TraceSpan]) -> Iterable[TraceSpan]:
-    """Return the spans, each with the attributes of the log records that belong to it."""
+    """Return each span once, with the attributes of the log records that belong to it."""
     found: dict[object, TraceSpan] = {}
     for span in spans:
-        known = None if span.id is None else found.get(span.id)
-        if known is None or (known.name and span.name):
-            found[object() if known or span.id is None else span.id] = span
-        else:  # a record of the log has no name of a span, and begins when the span ends
-            kept = known if known.name else span
-            found[span.id] = kept._replace(attributes=merged(known.attributes, span.attributes))
+        key = object() if span.id is None else (span.trace, span.id)
+        known = found.get(key, span)
+        # A record of the log has no name of a span, and begins when the span ends.
+        kept = span if span.name and not known.name else known
+        if known is not span:
+            both = merged(known.attributes, span.attributes)
+            kept = kept._replace(
+                attributes=both,
+                events=known.events or span.events,
+                failed=known.failed or span.failed,
+                parent=known.parent or span.parent,
+            )
+        found[key] = kept
     return found.values()
 
 
@@ -272,35 +321,100 @@ def _operation(span: TraceSpan) -> str:
     return word(span.attributes.get(_OPERATION))
 
 
-def _threads(given: Iterable[_RequestSpan]) -> list[list[JsonObject]]:
-    """Join the spans' messages to conversations, matching by digests of all messages before."""
-    threads: list[list[JsonObject]] = []
-    ends: dict[bytes, list[JsonObject]] = {}
+def _asking(spans: list[TraceSpan]) -> list[_RequestSpan]:
+    """Return the spans with messages; in a trace without any, the whole agent's may have them."""
+    asking = [_RequestSpan(one) for one in spans if _operation(one) not in {*_AGENT, _TOOL}]
+    given = [one for one in asking if one.before or one.after or one.notices]
+    traces = {one.span.trace for one in given}
+    agents = (one for one in spans if _operation(one) in _AGENT and one.trace not in traces)
+    given += [one for one in map(_RequestSpan, agents) if one.before or one.after or one.notices]
+    return sorted(given, key=lambda one: one.span.started)
+
+
+def _without_repeated(given: list[_RequestSpan], spans: list[TraceSpan]) -> list[_RequestSpan]:
+    """Return the spans without those whose messages the next such span below them repeats: a
+    framework and its client are instrumented both, and the request is written twice.
+    """
+    above: dict[_Place, _Place] = {
+        (one.trace, one.id): (one.trace, one.parent) for one in spans if one.id and one.parent
+    }
+    circular = _circular(above)
+    asking: dict[_Place, _RequestSpan | None] = {
+        (one.span.trace, one.span.id): one for one in given if one.span.id
+    }
+    known = {**asking, **dict.fromkeys(circular)}
+    repeated = set()
     for one in given:
-        digests = list(_digests(one.before))
-        known = next((i for i in range(len(digests), 0, -1) if digests[i - 1] in ends), 0)
-        thread = ends.pop(digests[known - 1]) if known else []
-        if not known:
+        if (one.span.trace, one.span.id) in circular:
+            words = f"the span {one.span.id!r} is below itself"
+            one.notices.append(Notice("cyclic-parents", words, None, one.span.path))
+        path: list[_Place] = []
+        at: _Place = (one.span.trace, one.span.parent)
+        while at in above and at not in known:
+            path.append(at)
+            at = above[at]
+        found = known.get(at)
+        known |= dict.fromkeys(path, found)
+        if found is None or len(found.digests) > len(one.digests):
+            continue
+        if {*found.digests} <= {*one.digests}:
+            repeated.add(id(found))
+            one.usage = one.usage if any(one.usage.values()) else found.usage
+    return [one for one in given if id(one) not in repeated]
+
+
+def _circular(above: Mapping[_Place, _Place]) -> set[_Place]:
+    """Return the spans that are above themselves."""
+    seen, found = set[_Place](), set[_Place]()
+    for start in above:
+        path: dict[_Place, int] = {}
+        at = start
+        while at in above and at not in seen:
+            seen.add(at)
+            path[at] = len(path)
+            at = above[at]
+        found |= {*list(path)[path[at] :]} if at in path else set()
+    return found
+
+
+def _threads(given: Iterable[_RequestSpan]) -> list[_Thread]:
+    """Join the spans' messages to conversations, matching by digests of all messages before.
+
+    Spans without a parent continue one of another trace, too. A span whose input is cut off
+    continues the last conversation of its trace.
+    """
+    threads: list[_Thread] = []
+    ends: dict[tuple[str | None, bytes], _Thread] = {}
+    last: dict[str, _Thread] = {}
+    for one in given:
+        scopes = (one.span.trace,) if one.span.parent else (one.span.trace, None)
+        chain = [*accumulate(one.digests, _chained, initial=b"")]
+        matches = ((size, scope) for size in range(len(one.before), 0, -1) for scope in scopes)
+        found = next(((n, ends[s, chain[n]]) for n, s in matches if (s, chain[n]) in ends), None)
+        if found is None and one.is_cut and not one.before and one.span.trace in last:
+            found = 0, last[one.span.trace]
+        known, thread = found or (0, _Thread())
+        if found is None:
             threads.append(thread)
-        thread += one.before[known:]
-        thread += [{**message, **one.cost} for message in one.after]
-        *_, end = _digests([*one.before, *one.after])
-        ends[end] = thread
+        for key in thread.ends:
+            del ends[key]
+        thread.add(one, known)
+        thread.ends = [(s, chain[-1]) for s in scopes if one.digests and (s, chain[-1]) not in ends]
+        ends |= dict.fromkeys(thread.ends, thread)
+        last[one.span.trace] = thread
     return threads
 
 
-def _digests(messages: Iterable[JsonObject]) -> Iterator[bytes]:
-    """Yield for each message a digest of it and all before it, without what only replies have."""
-    so_far = b""
-    for message in messages:
-        kept = {
-            key: one
-            for key, one in message.items()
-            if one and key not in KNOWN["otel"]["of_replies"]
-        }
-        text = json_words(sorted(kept.items(), key=lambda item: str(item[0])))
-        so_far = blake2b(so_far + text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        yield so_far
+def _chained(before: bytes, digest: bytes) -> bytes:
+    return blake2b(before + digest, digest_size=16).digest()
+
+
+def _digest(message: JsonObject) -> bytes:
+    """Return a digest of the message, without what only replies have."""
+    replies = KNOWN["otel"]["of_replies"]
+    kept = [(str(key), one) for key, one in message.items() if one and key not in replies]
+    text = json_words(sorted(kept, key=itemgetter(0)))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def _messages_in(span: TraceSpan) -> Iterator[tuple[bool, JsonObject]]:
@@ -325,11 +439,45 @@ def _plain(fields: JsonObject) -> JsonObject:
     return kept
 
 
-def _answered(messages: list[JsonObject], runs: Mapping[str, TraceSpan]) -> list[JsonObject]:
+class _Runs:
+    """The runs of tools: by trace and call's id, and those without an id by trace and name."""
+
+    def __init__(self, spans: Iterable[TraceSpan]) -> None:
+        self._known: dict[_Place, TraceSpan] = {}
+        self._loose: dict[_Place, list[TraceSpan]] = defaultdict(list)
+        for span in spans:
+            if (known := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None:
+                scopes = (span.trace,) if span.parent else (span.trace, None)
+                self._known |= {(scope, known): span for scope in scopes}
+            else:
+                self._loose[span.trace, word(span.attributes.get("gen_ai.tool.name"))].append(span)
+
+    def of(self, thread: _Thread) -> dict[str, TraceSpan]:
+        """Return the runs by their call's id. Runs without one are those of the calls of the same
+        name, in order, if there are as many.
+        """
+        runs: dict[str, TraceSpan] = {}
+        called: dict[_Place, list[str]] = defaultdict(list)
+        for message, span in zip(thread.messages, thread.spans, strict=True):
+            for call in (*listed(message.get("parts")), *listed(message.get("tool_calls"))):
+                known = identifier(get(call, "id")) or ""
+                for scope in (None, span.trace):
+                    if (run := self._known.get((scope, known))) is not None:
+                        runs[known] = run
+                name = get(call, "name") or get(get(call, "function"), "name")
+                if self._loose and isinstance(name, str):
+                    called[span.trace, name].append(known)
+        for key, ids in called.items():
+            if len(self._loose.get(key, ())) == len(ids):
+                runs |= zip(ids, self._loose[key], strict=True)
+        return runs
+
+
+def _answered(thread: _Thread, all_runs: _Runs) -> list[JsonObject]:
     """Return the messages with what the tools' spans show: errors, and results not yet sent."""
     open_calls: dict[str, None] = {}
-    whole = []
-    for message in messages:
+    runs, whole = all_runs.of(thread), []
+    for message in thread.messages:
         parts = [_marked_part(part, open_calls, runs) for part in listed(message.get("parts"))]
         for call in listed(message.get("tool_calls")):
             open_calls[identifier(get(call, "id")) or ""] = None
@@ -338,8 +486,11 @@ def _answered(messages: list[JsonObject], runs: Mapping[str, TraceSpan]) -> list
         run = runs.get(answers or "")
         failed = {"is_error": True} if run is not None and run.failed else {}
         whole.append({**message, **failed, **({"parts": parts} if parts else {})})
-    late = [_late_result(runs[call_id], call_id) for call_id in open_calls if call_id in runs]
-    return [*whole, *filter(None, late)]
+    late = [
+        (runs[known], _late_result(runs[known], known)) for known in open_calls if known in runs
+    ]
+    thread.spans += [run for run, message in late if message is not None]
+    return [*whole, *(message for _, message in late if message is not None)]
 
 
 def _marked_part(
@@ -532,6 +683,7 @@ def _said(value: JsonValue, role: str) -> list[JsonObject]:
     return [{"role": role, "content": json_words(value)}]
 
 
+Plain: TypeAlias = Callable[[list[JsonObject]], Conversation]
 _RUNS = {"llm": "GENERATION", "tool": "TOOL", "chain": "CHAIN"}
 
 
@@ -540,7 +692,7 @@ def is_langsmith(thing: object) -> bool:
     return any(has(one, "run_type") and has(one, "id") for one in _observations(thing))
 
 
-def langsmith_spans(thing: object, read: Read) -> Iterator[TraceSpan]:
+def langsmith_spans(thing: object, read: Plain) -> Iterator[TraceSpan]:
     """Yield the runs as spans. Records of one run are joined: its end has no inputs."""
     found: dict[str, JsonObject] = {}
     waiting = [(run, get(run, "id")) for run in _observations(thing)]
@@ -559,7 +711,7 @@ def langsmith_spans(thing: object, read: Read) -> Iterator[TraceSpan]:
     ])  # fmt: skip
 
 
-def _observation(run: JsonObject, kind: str, read: Read) -> JsonObject:
+def _observation(run: JsonObject, kind: str, read: Plain) -> JsonObject:
     """Return a run as an observation of Langfuse, with its messages in one shape."""
     before, replied, failed = run.get("inputs"), run.get("outputs"), run.get("error")
     made = next(iter(listed(next(iter(listed(get(replied, "generations"))), None))), None)
@@ -583,7 +735,7 @@ def _observation(run: JsonObject, kind: str, read: Read) -> JsonObject:
     }  # fmt: skip
 
 
-def _canonical(value: JsonValue, role: str, read: Read) -> list[JsonObject]:
+def _canonical(value: JsonValue, role: str, read: Plain) -> list[JsonObject]:
     """Return the messages in a value in one shape, whatever library and API wrote them."""
     prompts = [{"role": role, "content": one} for one in listed(get(value, "prompts"))]
     said = [*_said(get(value, "system"), "system"), *(prompts or _said(value, role))]

@@ -14,8 +14,6 @@ from typing import Any, Literal, TypeAlias
 
 from tunaeval.errors import ToolsError, TunaevalError
 from tunaeval.files.keys import covered, of_environment
-from tunaeval.models.clients.answers import read_usage
-from tunaeval.parsing.sse import first_choice
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.tools.success import Success, returned
@@ -23,6 +21,8 @@ from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.types.exchange import text_of
 from tunaeval.types.faults import Fault
 from tunaeval.types.messages import Usage
+from tunaeval.wire.chat import first_choice
+from tunaeval.wire.endings import usage_of as read_usage
 
 Api: TypeAlias = Literal["chat", "responses", "messages", "gemini"]
 """The API that a request uses: OpenAI's chat completions or responses, Anthropic's messages, or
@@ -347,7 +347,8 @@ def estimated_tokens(request: ModelRequest) -> int:
 
 def chat_answer(document: JsonObject) -> Answer:
     """Return the answer in an upstream's chat completion."""
-    choice = first_choice(document)
+    choices = document.get("choices")
+    _, choice = first_choice(choices if isinstance(choices, list) else ())
     message = choice.get("message")
     if not isinstance(message, dict):
         raise Refused("the upstream's answer has no choices[0].message", status=502)

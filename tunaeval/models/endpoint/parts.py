@@ -16,12 +16,12 @@ https://ai.google.dev/api/generate-content
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.conversations import PendingCalls
 from tunaeval.types.exchange import text_of
 
 from .apis import (
@@ -154,11 +154,11 @@ def _messages(
     check: Callable[[JsonValue, str], None],
 ) -> Iterator[JsonObject]:
     """Yield the chat messages in field `name` of a request; `inner` has the parts of each. Calls
-    without an id get one, and a result without one has the id of the first call of its name.
+    without an id get one, and a result without one gets that of its call, as `PendingCalls` says.
     """
     if not isinstance(given, list) or not given:
         raise Refused(f"{name!r} is {brief(given)}; wanted a list of at least one message")
-    waiting: deque[tuple[JsonValue, JsonValue]] = deque()
+    pending = PendingCalls()
     for index, message in enumerate(given):
         content = wanted_object(message, f"{name}[{index}]").get(inner)
         check(content, f"{name}[{index}].{inner}")
@@ -167,15 +167,13 @@ def _messages(
             raise Refused(f"'{name}[{index}].{inner}' is {brief(content)}; wanted a list of parts")
         items = [item_of(part) for part in parts]
         for at, item in enumerate(items):
+            if not isinstance(item.get("call_id", ""), str):
+                item["call_id"] = None
             if item.get("type") == "function_call":
                 item["call_id"] = item["call_id"] or f"call_{index}_{at}"
-                waiting.append((item["call_id"], item["name"]))
-            elif item.get("type") == "function_call_output" and not item["call_id"]:
-                same = (pair for pair in waiting if pair[1] == item.get("name"))
-                found = next(same, (None, None))
-                if found[0]:
-                    waiting.remove(found)
-                item["call_id"] = found[0]
+                pending.add(item["call_id"], item["name"])
+            elif item.get("type") == "function_call_output":
+                item["call_id"] = pending.answered(item["call_id"], item.get("name"))
         role = message.get("role", "user")
         if role in ("assistant", "model"):
             yield said(items)
