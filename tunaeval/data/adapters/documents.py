@@ -40,7 +40,7 @@ from . import dialects, logs, results, traces
 from .dialects import contents_of, is_request, session_usage, steps_of
 from .fields import KNOWN, fields_of, first, get, identifier, listed, merged, pointer, word
 from .logs import is_log, is_sample, is_trajectory, read_log, read_sample
-from .reading import NOTICES, Reading, call_of, is_settled, joined, within
+from .reading import NOTICES, Reading, call_of, ended, is_settled, joined, within
 from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
@@ -268,6 +268,14 @@ def _read_traces(
     )
 
 
+def _read_mini(run: object) -> tuple[Conversation]:
+    given = read_messages(listed(get(run, "messages")), SHAPES["mini-swe-agent"])
+    status, why = (word(get(get(run, "info"), key)) for key in ("exit_status", "submission"))
+    has_crashed = get(get(run, "info"), "traceback") is not None
+    return (ended(within(given, "/messages"), f"{status}: {why}" if has_crashed else ""),)
+
+
+_EVENTS = partial(read_messages, shape=SHAPES["openhands"])
 _RUNS = partial(traces.langsmith_spans, read=read_messages)
 _DOCUMENTS = (
     _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
@@ -276,8 +284,8 @@ _DOCUMENTS = (
     _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
     _Document("pi", logs.is_pi_session, logs.read_pi_session),
     _Document("swe-agent", logs.is_swe_agent, logs.read_swe_agent),
-    _Document("mini-swe-agent", logs.is_mini_run, logs.read_mini_run),
-    _Document("openhands", results.is_openhands, results.read_openhands_row),
+    _Document("mini-swe-agent", logs.is_mini_run, _read_mini),
+    _Document("openhands", results.is_openhands, partial(results.read_openhands_row, read=_EVENTS)),
     _Document("tau-bench", results.is_tau, partial(results.read_tau, read=read_messages)),
     _Document("tau2", results.is_tau, partial(results.read_tau, read=read_messages)),
     _Document(

@@ -822,25 +822,11 @@ def _made(reading: Reading) -> list[str | None]:
 
 _MARKS, _CODE = ("```mswea_bash_command", "```bash"), ("<returncode>", "</returncode>")
 _EXTRA = ("actions", "returncode", "interrupt_type", "exit_status")
-_EXIT, _SUBMITTED, _REFUSED = "exit", "Submitted", "FormatError"
+_EXIT, _SUBMITTED, _REFUSED, _LEFT = "exit", "Submitted", "FormatError", "action was not executed"
 
 
 def is_mini_run(thing: object) -> bool:
     return word(get(thing, "trajectory_format")).startswith("mini-swe-agent")
-
-
-def read_mini_run(thing: object) -> tuple[Conversation]:
-    reading, messages, info = Reading(), listed(get(thing, "messages")), get(thing, "info")
-    status = word(get(info, "exit_status"))
-    seen = [index for index, one in enumerate(messages) if get(one, "role") != _EXIT]
-    if seen and status == _SUBMITTED:  # with the last call, which therefore succeeded
-        last = merged(messages[seen[-1]])
-        messages[seen[-1]] = {**last, "extra": {**merged(last.get("extra")), "returncode": 0}}
-    for reading.source, reading.message in enumerate(messages):
-        read_mini(reading.message, reading)
-    if get(info, "traceback") is not None:
-        reading.failed(f"{status}: {word(get(info, 'submission'))}")
-    return (within(reading.conversation("mini-swe-agent", len(messages)), "/messages"),)
 
 
 def claims_mini(message: object) -> bool:
@@ -866,16 +852,16 @@ def read_mini(message: object, reading: Reading) -> None:
         code = text[len(_CODE[0]) :].partition(_CODE[1])[0].strip()
     known = identifier(first(message, ("tool_call_id", "call_id")))
     is_done = role == _EXIT and get(extra, "exit_status") == _SUBMITTED
-    answers_all, is_plain = is_done or why == _REFUSED, why is None and role != _EXIT
-    calls = reading.calls if answers_all else _made(reading) if is_plain else []
-    calls = [known] if known else calls
-    failed = None if code is None else str(code) != "0"
-    if answers_all or len(calls) > 1:
+    is_plain = why is None and role != _EXIT
+    calls = reading.calls if is_done or why == _REFUSED else _made(reading) if is_plain else []
+    failed = None if code is None or get(extra, "exception_info") == _LEFT else str(code) != "0"
+    if is_done or why == _REFUSED or len(calls) > 1:
         failed = not is_done
-    for index, call_id in enumerate(calls):
-        reading.answer(call_id, "" if index else text, failed)
-    if not calls and role != _EXIT:
-        reading.say(role if failed is None and role else "system", text)
+    if known or calls:
+        reading.begin("tool")
+        reading.share([known] if known else calls, text, failed)
+    elif role != _EXIT:
+        reading.say(role if failed is None else "system", text)
     if get(extra, "traceback") is not None:
         reading.failed(f"{get(extra, 'exit_status')}: {text}")
 
@@ -933,39 +919,28 @@ def is_pi_session(thing: object) -> bool:
 
 
 def read_pi_session(lines: object) -> tuple[Conversation]:
-    """Read the branch that ends with the last line."""
+    """Read the branch that ends with the last line. In old sessions an entry names no parent, and
+    follows the one before it.
+    """
     reading, entries = Reading(), listed(lines)
-    path, left = _branch(entries)
-    for reading.source in path:
+    above: list[int] = []
+    known: dict[str, int] = {}
+    for index, entry in enumerate(entries):
+        parent = str(get(entry, "parentId"))
+        above.append(known.get(parent, -1) if has(entry, "parentId") else index - 1)
+        known[str(get(entry, "id"))] = index
+    path = [len(entries) - 1]
+    while above[path[-1]] >= 0:
+        path.append(above[path[-1]])
+    for reading.source in path[::-1]:
         reading.message = entries[reading.source]
         read_pi(reading.message, reading)
-    if left:
+    others = {*range(len(entries))} - {*path}
+    if left := [index for index in sorted(others) if claims_pi(entries[index])]:
         reading.source = left[0]
         words = f"{counted(len(left), 'message')} from here on are on other branches"
         reading.notice("side-conversation", words)
     return (reading.conversation("pi", len(entries)),)
-
-
-def _branch(entries: list[JsonValue]) -> tuple[list[int], list[int]]:
-    """Return the indices of the branch of the last entry, and those of all other messages. In old
-    sessions an entry names no parent, and follows the one before it.
-    """
-    parents: dict[int, int | None] = {}
-    known: dict[str | None, int] = {}
-    last: int | None = None
-    for index, entry in enumerate(entries):
-        if entry is not None:
-            named = has(entry, "parentId")
-            parents[index] = known.get(identifier(get(entry, "parentId"))) if named else last
-            if (name := identifier(get(entry, "id"))) is not None:
-                known[name] = index
-            last = index
-    path: list[int] = []
-    while last is not None:
-        path.append(last)
-        last = parents[last]
-    others = sorted(parents.keys() - set(path))
-    return path[::-1], [one for one in others if claims_pi(entries[one])]
 
 
 def read_pi(line: object, reading: Reading) -> None:

@@ -2,7 +2,7 @@
 
 OpenHands has events, or pairs of an action and its observation. In promptfoo a prompt is text or
 the JSON of messages, and an output is what the provider's API gave, or text with a line of JSON for
-each call; `metadata` has what the provider ran itself, or all messages with a simulated user.
+each call; with a simulated user, `metadata` has all messages.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.conversations import Conversation
+from tunaeval.types.conversations import Conversation, Notice
 
 from .fields import fields_of, first, get, has, json_words, listed, merged, usage_of, word
-from .logs import claims_openhands, read_openhands
-from .reading import Reading, ended, within
+from .logs import claims_openhands
+from .reading import ended, within
 
-Read: TypeAlias = Callable[[list[JsonValue]], Conversation]
-"""Reads the messages of a conversation, in whatever shape they are."""
+Read: TypeAlias = Callable[..., Conversation]
+"""Reads the messages of a conversation, in whatever shape they are, with the path of each."""
 
 _OF_THE_HOST = frozenset({"infrastructure_error", "unexpected_error", "user_error"})
 _OF_THE_AGENT = ("maximum iteration", "stuck in a loop", "stuckinloop", "budget")
@@ -39,44 +39,43 @@ def read_tau(thing: object, read: Read) -> Iterator[Conversation]:
         error = word(get(get(run, "info"), "error")) or why * (why in _OF_THE_HOST)
         name = f"task {get(run, 'task_id')}, trial {get(run, 'trial')}"
         shape, key = ("tau-bench", "traj") if has(run, "traj") else ("tau2", "messages")
-        given = replace(
-            ended(within(read(listed(get(run, key))), f"/{key}"), error), shape=shape, name=name
-        )
-        yield given if run is thing else within(given, f"/simulations/{index}")
+        given = ended(within(read(listed(get(run, key))), f"/{key}"), error)
+        given = given if run is thing else within(given, f"/simulations/{index}")
+        yield replace(given, shape=shape, name=name)
+
+
+def _events(row: object) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the events with their paths. The oldest ones do not say from whom they are."""
+    for index, item in enumerate(listed(get(row, "history"))):
+        is_pair, source = isinstance(item, list | tuple), "agent" if index else "user"
+        for event in item if is_pair else [item]:
+            ids = {"id": None, "cause": None} if is_pair else {}
+            yield f"/history/{index}", {"source": source, **merged(event), **ids}
 
 
 def is_openhands(row: object) -> bool:
     return any(claims_openhands(event) for _, event in _events(row))
 
 
-def _events(row: object) -> Iterator[tuple[int, JsonObject]]:
-    """Yield the events with their indices. The oldest ones do not say from whom they are."""
-    for index, item in enumerate(listed(get(row, "history"))):
-        is_pair, source = isinstance(item, list | tuple), "agent" if index else "user"
-        for event in item if is_pair else [item]:
-            ids = {"id": None, "cause": None} if is_pair else {}
-            yield index, {"source": source, **merged(event), **ids}
-
-
-def read_openhands_row(row: object) -> Iterator[Conversation]:
-    reading, spent, error = Reading(), get(row, "metrics"), word(get(row, "error"))
-    for reading.source, event in _events(row):
-        reading.message = event
-        read_openhands(event, reading)
-    cost = {"cost": get(spent, "accumulated_cost")}
-    reading.usage = usage_of({**merged(get(spent, "accumulated_token_usage")), **cost})
+def read_openhands_row(row: object, read: Read) -> Iterator[Conversation]:
+    places, events = zip(*_events(row), strict=True)
+    given, spent, error = read(events, places=places), get(row, "metrics"), word(get(row, "error"))
     if any(words in error.lower() for words in _OF_THE_AGENT):
-        reading.notice("failed-run", f"the agent was stopped: {error[:200]}", anywhere=True)
-        error = ""
-    given = within(reading.conversation("openhands", len(listed(get(row, "history")))), "/history")
-    asked = word(get(row, "instruction")) or given.query
-    yield replace(ended(given, error, "/error"), query=asked, name=word(get(row, "instance_id")))
+        stopped = Notice("failed-run", f"the agent was stopped: {error[:200]}", None, "/error")
+        given, error = replace(given, warnings=(*given.warnings, stopped)), ""
+    cost = {"cost": get(spent, "accumulated_cost")}
+    yield replace(
+        ended(given, error, "/error"),
+        query=word(get(row, "instruction")) or given.query,
+        name=word(get(row, "instance_id")),
+        usage=usage_of({**merged(get(spent, "accumulated_token_usage")), **cost}),
+    )
 
 
 def _rows(thing: object) -> list[tuple[str, object]]:
     """Return the rows in a file of promptfoo, with paths: most have them two levels deep."""
     held = get(thing, "results")
-    path, rows = "/results" if listed(held) else "/results/results", listed(held)
+    path, rows = ("/results", listed(held)) if listed(held) else ("/results/results", [])
     rows = rows or listed(get(held, "results"))
     return [(f"{path}/{index}", row) for index, row in enumerate(rows)] or [("", thing)]
 
@@ -85,25 +84,24 @@ def is_promptfoo(thing: object) -> bool:
     return any(has(row, "prompt") and has(row, "testIdx") for _, row in _rows(thing))
 
 
+_ERROR, _CALLS, _ARGUMENTS = 2, ("tool_use", "function_call"), ("input", "arguments")
+
+
 def read_promptfoo(thing: object, read: Read) -> Iterator[Conversation]:
     for path, row in _rows(thing):
         response, has_failed = get(row, "response"), get(row, "failureReason") == _ERROR
-        said, more = get(response, "output"), get(response, "metadata")
-        told = listed(get(more, "messages"))
+        said, told = get(response, "output"), listed(get(get(response, "metadata"), "messages"))
         messages = _prompt(get(row, "prompt"), "system" if told else "user") + told
         if said is not None:
-            messages += [] if told else [*_ran(listed(get(more, "toolCalls"))), _reply(said)]
+            messages += [] if told else [_reply(said)]
             spent = first(response, ("tokenUsage",)) or get(row, "tokenUsage")
             usage = {"input": get(spent, "prompt"), "output": get(spent, "completion")}
             cost = first(response, ("cost",)) or get(row, "cost")
             messages[-1] = {**merged(messages[-1]), "usage": {**usage, "cost": cost}}
         error = word(get(response, "error")) or word(get(row, "error")) * has_failed
         name = f"test {get(row, 'testIdx')}, prompt {get(row, 'promptIdx')}"
-        given = replace(ended(read(messages), error), shape="promptfoo", name=name)
-        yield replace(given, warnings=tuple(one._replace(path=path) for one in given.warnings))
-
-
-_ERROR, _CALLS = 2, ("tool_use", "function_call")
+        given = ended(read(messages, places=[path] * len(messages)), error, path)
+        yield replace(given, shape="promptfoo", name=name)
 
 
 def _prompt(prompt: object, role: str) -> list[JsonValue]:
@@ -114,33 +112,22 @@ def _prompt(prompt: object, role: str) -> list[JsonValue]:
     return messages if is_chat else [{"role": role, "content": text}] * bool(text)
 
 
-def _ran(calls: list[JsonValue]) -> Iterator[JsonObject]:
-    for index, call in enumerate(calls):
-        known, seen = get(call, "id") or f"call-{index}", get(call, "output")
-        made = {"id": known, "name": get(call, "name"), "arguments": get(call, "input")}
-        yield {"role": "assistant", "tool_calls": [made]}
-        text, failed = seen if isinstance(seen, str) else json_words(seen), get(call, "is_error")
-        yield {"role": "tool", "tool_call_id": known, "content": text, "is_error": failed}
-
-
 def _reply(output: JsonValue) -> JsonValue:
     """Return the message that an output is."""
-    items = listed(output) or [output]
+    items, calls, content = listed(output) or [output], [], output
     if isinstance(output, str):
         lines = [(fields_of(line), line) for line in output.split("\n")]
-        items = [{**one, "id": first(one, ("call_id", "id")), "arguments": first(one, _ARGUMENTS)}
+        calls = [{**one, "id": first(one, ("call_id", "id")), "arguments": first(one, _ARGUMENTS)}
                  for one, _ in lines if get(one, "type") in _CALLS]  # fmt: skip
-        left = "\n".join(line for one, line in lines if get(one, "type") not in _CALLS)
-        return {"role": "assistant", "content": left if items else output, "tool_calls": items}
-    if any(has(one, "function") or has(one, "arguments") for one in items):
-        return {"role": "assistant", "tool_calls": items}
-    if any(has(one, "functionCall") for one in items):
+        left = (line for one, line in lines if get(one, "type") not in _CALLS)
+        content = "\n".join(left) if calls else output
+    elif get(output, "role") is not None:
+        return output
+    elif any(has(one, "function") or has(one, "arguments") for one in items):
+        calls, content = items, None
+    elif any(has(one, "functionCall") for one in items):
         calls = [get(one, "functionCall") for one in items if has(one, "functionCall")]
-        text = "".join(word(get(one, "text")) for one in items)
-        return {"role": "assistant", "content": text, "tool_calls": calls}
-    typed = all(isinstance(get(one, "type"), str) for one in items)
-    content = output if typed else json_words(output)
-    return output if get(output, "role") else {"role": "assistant", "content": content}
-
-
-_ARGUMENTS = ("input", "arguments")
+        content = "".join(word(get(one, "text")) for one in items)
+    elif not all(isinstance(get(one, "type"), str) for one in items):
+        content = json_words(output)
+    return {"role": "assistant", "content": content, "tool_calls": calls}
