@@ -34,8 +34,6 @@ _REFUSED = 2
 _FAILED_ITSELF = 3
 _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".traj", ".eval"})
 """How files of transcripts end in a folder; a suffix for compression may follow."""
-_COPIES = "event_cache"
-"""The folder in which OpenHands repeats the events of a session."""
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -84,13 +82,12 @@ def _files_in(folder: str, refuse: Callable[[str, str], None]) -> list[str]:
     for at, folders, names in os.walk(folder, onerror=closed.append):
         paths = [Path(at)] if event_files(at) else [Path(at) / name for name in names]
         found += [str(path) for path in paths if path.is_dir() or {*path.suffixes} & _SUFFIXES]
-        folders[:] = [name for name in folders if name != _COPIES]
-    found.sort()
+        folders[:] = [name for name in folders if name != "event_cache"]  # OpenHands' copies
     for error in closed:
         refuse(str(error.filename), f"{error.filename!r} cannot be searched: {error.strerror}")
     if not (found or closed):
         raise UsageError(f"{folder}: no file in it ends in {', '.join(sorted(_SUFFIXES))}")
-    return found
+    return sorted(found)
 
 
 def _summary(reported: Sequence[JsonObject], codes: Sequence[int]) -> JsonObject:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 import zipfile
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +24,6 @@ from typing import NamedTuple, cast
 
 from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import read_whole
-from tunaeval.files.plain_files import is_directory
 from tunaeval.registry import Registry, instance_of, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
@@ -38,7 +36,7 @@ from tunaeval.wire.chat import choice_order
 
 from . import dialects, logs, results, traces
 from .dialects import contents_of, is_request, session_usage, steps_of
-from .fields import KNOWN, fields_of, first, get, identifier, listed, merged, pointer, word
+from .fields import KNOWN, fields_of, first, get, has, identifier, listed, merged, pointer, word
 from .logs import is_log, is_sample, is_trajectory, read_log, read_sample
 from .reading import NOTICES, Reading, call_of, ended, is_settled, joined, within
 from .traces import holds_spans, is_span, read_traces
@@ -127,10 +125,7 @@ SHAPES = {
         Shape("langchain", dialects.claims_langchain, dialects.read_langchain, ""),
         Shape("codex", logs.claims_codex, logs.read_codex, "type"),
         Shape(
-            "gemini-interactions",
-            dialects.claims_interactions,
-            dialects.read_interactions,
-            "type",
+            "gemini-interactions", dialects.claims_interactions, dialects.read_interactions, "type"
         ),
         Shape("openai-responses", dialects.claims_responses, dialects.read_responses, "type"),
         Shape("llama-index", dialects.claims_llama_index, dialects.read_llama_index),
@@ -269,10 +264,8 @@ def _read_traces(
 
 
 def _read_mini(run: object) -> tuple[Conversation]:
-    given = read_messages(listed(get(run, "messages")), SHAPES["mini-swe-agent"])
-    status, why = (word(get(get(run, "info"), key)) for key in ("exit_status", "submission"))
-    has_crashed = get(get(run, "info"), "traceback") is not None
-    return (ended(within(given, "/messages"), f"{status}: {why}" if has_crashed else ""),)
+    given, info = _read_holder(run, SHAPES["mini-swe-agent"], "messages"), get(run, "info")
+    return (ended(given, word(get(info, "exit_status")) * has(info, "traceback")),)
 
 
 _EVENTS = partial(read_messages, shape=SHAPES["openhands"])
@@ -282,21 +275,17 @@ _DOCUMENTS = (
     _Document("inspect-ai", is_log, read_log),
     _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
     _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
-    _Document("pi", logs.is_pi_session, logs.read_pi_session),
+    _Document("pi", lambda lines: any(map(logs.claims_pi, listed(lines))), logs.read_pi_session),
     _Document("swe-agent", logs.is_swe_agent, logs.read_swe_agent),
     _Document("mini-swe-agent", logs.is_mini_run, _read_mini),
     _Document("openhands", results.is_openhands, partial(results.read_openhands_row, read=_EVENTS)),
     _Document("tau-bench", results.is_tau, partial(results.read_tau, read=read_messages)),
     _Document("tau2", results.is_tau, partial(results.read_tau, read=read_messages)),
-    _Document(
-        "promptfoo", results.is_promptfoo, partial(results.read_promptfoo, read=read_messages)
-    ),
+    _Document("promptfoo", results.is_promptfoo, partial(results.read_rows, read=read_messages)),
     _Document("langfuse", traces.is_langfuse, _read_traces("langfuse", traces.langfuse_spans)),
     _Document("langsmith", traces.is_langsmith, _read_traces("langsmith", _RUNS, SHAPES[CHAT])),
     _Document(
-        "openinference",
-        traces.is_inference,
-        _read_traces("openinference", traces.inference_spans),
+        "openinference", traces.is_inference, _read_traces("openinference", traces.inference_spans)
     ),
     _Document("otel", tells_spans, _read_traces("otel", traces.spans_in, SHAPES["otel"])),
 )
@@ -623,8 +612,7 @@ def read_path(file: str, *, shape: str | None = None) -> tuple[Conversation, ...
 
 def event_files(folder: str) -> list[str]:
     """Return the files of a folder that has an event of OpenHands in each, in order, else none."""
-    paths = [*Path(folder).glob("*.json")] if is_directory(folder) else []
-    paths.sort(key=lambda path: (int((re.findall(r"\d+", path.stem) or ["0"])[0]), path.stem))
+    paths = sorted(Path(folder).glob("*[0-9]*.json"), key=lambda one: (len(one.name), one.name))
     try:
         is_event = bool(paths) and logs.claims_openhands(json.loads(read_whole(str(paths[0]))))
     except (UsageError, ValueError, RecursionError):

@@ -14,12 +14,11 @@ code depends on besides:
   of `codex exec --json` contain a call together with its result.
 - Gemini CLI: a later line may replace or remove earlier messages. A message contains its calls with
   their results, which the user's next message repeats.
-- mini-swe-agent: what follows a call in the text is its result. A reply with several is refused; in
-  version 2 a refused reply is in the message that refuses it.
+- mini-swe-agent: what follows a call in the text is its result. A reply with several is refused.
 - OpenHands: the calls of one reply are events of their own with the reply's id.
 - pi: lines are a tree by their parents; the branch of the last line is the conversation.
 - SWE-agent: what the user says after an action without a structured call is its result. The last
-  results and actions may be in the `trajectory` alone.
+  ones may be in the `trajectory` alone.
 - tau2-bench: results have the call's id in `id`.
 
 What a program tells the model in the user's name is a system message.
@@ -32,7 +31,7 @@ from dataclasses import replace
 
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.conversations import Conversation
+from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.exchange import text_of
 
 from .dialects import (
@@ -62,16 +61,7 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import (
-    Reading,
-    ended,
-    invalid_call,
-    kinds_of,
-    read_content,
-    result_words,
-    within,
-    words_of,
-)
+from .reading import Reading, invalid_call, kinds_of, read_content, result_words, within, words_of
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 
@@ -214,6 +204,7 @@ def _read_system(line: object, reading: Reading) -> None:
 _ATTACHMENT = "attachment://"
 _INSPECT_KINDS = kinds_of("inspect-ai")
 _SERVED = "tool_use"
+_LONGEST_FAILURE = 300
 
 
 def claims_inspect(message: object) -> bool:
@@ -272,8 +263,10 @@ def read_sample(sample: object) -> Conversation:
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
     if (error := get(sample, "error")) is not None:  # without its traceback
-        words = word(error) or word(get(error, "message")) or "an unknown error"
-        given = ended(given, words, "/error")
+        words = word(error) or word(get(error, "message"))
+        failure = words[:_LONGEST_FAILURE] or "an unknown error"
+        notice = Notice("failed-run", f"the sample ended in an error: {failure}", None, "/error")
+        given = replace(given, warnings=(*given.warnings, notice), failure=failure)
     return replace(
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
@@ -338,8 +331,9 @@ def read_tau2(message: object, reading: Reading) -> None:
             _read_tau2_result(one, reading)
         return
     usage = usage_of({**merged(get(message, "usage")), "cost": get(message, "cost")})
-    spent = None if role == _USER else usage  # the simulated user's is none of the agent's
-    reading.begin(role, usage=spent, at=instant(get(message, "timestamp")))
+    reading.begin(
+        role, usage=None if role == _USER else usage, at=instant(get(message, "timestamp"))
+    )
     reading.text(word(get(message, "content")))
     for call in listed(get(message, "tool_calls")):
         if role == _USER or get(call, "requestor") == _USER:
@@ -609,6 +603,7 @@ def _block_of(block: object) -> JsonValue:
 
 _SOURCES = {"user": "user", "agent": "assistant", "environment": "system", "hook": "system"}
 _OPENHANDS = KNOWN["openhands"]
+_FINISH, _EVENT = "finish", "event"
 
 
 def claims_openhands(event: object) -> bool:
@@ -687,18 +682,13 @@ def _seen_failed(seen: object, said: bool | None) -> bool | None:
     return True if isinstance(code, int) and code > 0 else said
 
 
-_FINISH, _EVENT = "finish", "event"
-
-
 def _event_id(called: object, event: object, key: str, reading: Reading) -> str | None:
     """Return the id of an action's call, or one made from the event's; the oldest have none."""
     made = None if get(event, key) is None else f"{_EVENT}-{get(event, key)}"
     return reading.identified(get(called, "tool_call_id")) or made
 
 
-def _act(
-    event: object, name: JsonValue, given: JsonValue, known: JsonValue, reading: Reading
-) -> None:
+def _act(event: object, name: object, given: object, known: JsonValue, reading: Reading) -> None:
     """Add a call. To finish is none: its text is a message, behind the thought if there is one."""
     if name != _FINISH:
         reading.call(name, given, known)
@@ -756,6 +746,11 @@ def _read_observation(kind: str, event: object, reading: Reading) -> None:
 
 _BROKEN = frozenset({"exit_error", "exit_api", "exit_environment_error"})
 _SHELL = "bash"
+_MARKS, _CODE = ("```mswea_bash_command", "```bash"), ("<returncode>", "</returncode>")
+_EXTRA = ("actions", "returncode", "interrupt_type", "exit_status")
+_EXIT, _SUBMITTED, _REFUSED, _LEFT = "exit", "Submitted", "FormatError", "action was not executed"
+_PI_KINDS = kinds_of("tinyagent")
+_TOLD = ("bashExecution", "custom", "hookMessage", "custom_message", "branch_summary")
 
 
 def is_swe_agent(thing: object) -> bool:
@@ -804,10 +799,8 @@ def _read_last_steps(history: Iterable[object], steps: list[JsonValue], reading:
     """Read the result of the history's last action, and the actions after it, from the steps."""
     made = [action for one in history if (action := word(get(one, "action")).strip())]
     taken = [word(get(step, "action")).strip() for step in steps]
-    if not made or made[-1] not in taken:
-        return
-    last = len(taken) - 1 - taken[::-1].index(made[-1])
-    for step, action in zip(steps[last:], ["", *taken[last + 1 :]], strict=True):
+    last = max((at for at, one in enumerate(taken) if [one] == made[-1:]), default=len(taken))
+    for step, action in zip(steps[last:], ["", *taken[last + 1 :]], strict=False):
         if action:
             reading.say("assistant", word(get(step, "response")))
             reading.call(_SHELL, {"command": action}, reading.waiting_id(_SHELL))
@@ -818,11 +811,6 @@ def _read_last_steps(history: Iterable[object], steps: list[JsonValue], reading:
 def _made(reading: Reading) -> list[str | None]:
     """Return the ids of the calls in the text of the last reply, which have no ids of their own."""
     return [one for one in reading.calls if str(one).startswith(f"{_SHELL}-")]
-
-
-_MARKS, _CODE = ("```mswea_bash_command", "```bash"), ("<returncode>", "</returncode>")
-_EXTRA = ("actions", "returncode", "interrupt_type", "exit_status")
-_EXIT, _SUBMITTED, _REFUSED, _LEFT = "exit", "Submitted", "FormatError", "action was not executed"
 
 
 def is_mini_run(thing: object) -> bool:
@@ -852,11 +840,12 @@ def read_mini(message: object, reading: Reading) -> None:
         code = text[len(_CODE[0]) :].partition(_CODE[1])[0].strip()
     known = identifier(first(message, ("tool_call_id", "call_id")))
     is_done = role == _EXIT and get(extra, "exit_status") == _SUBMITTED
-    is_plain = why is None and role != _EXIT
-    calls = reading.calls if is_done or why == _REFUSED else _made(reading) if is_plain else []
+    calls = _made(reading) if why is None and role != _EXIT else []
     failed = None if code is None or get(extra, "exception_info") == _LEFT else str(code) != "0"
-    if is_done or why == _REFUSED or len(calls) > 1:
-        failed = not is_done
+    if is_done or why == _REFUSED:
+        calls, failed = reading.calls, not is_done
+    elif len(calls) > 1:
+        failed = True
     if known or calls:
         reading.begin("tool")
         reading.share([known] if known else calls, text, failed)
@@ -894,28 +883,9 @@ def _blocks(text: str) -> list[JsonValue]:
     return [{"command": body.strip()} for line, _, body in found if not line.strip()]
 
 
-_PI_KINDS = kinds_of("tinyagent")
-_TOLD = (
-    "bashExecution",
-    "custom",
-    "hookMessage",
-    "custom_message",
-    "branchSummary",
-    "branch_summary",
-)
-_REPEATS = ("_start", "_update", "turn_end", "agent_end")
-"""How types of lines end that repeat what other lines have."""
-
-
 def claims_pi(line: object) -> bool:
     """Whether it is a line of a session that contains a message."""
-    is_message = get(line, "type") in ("message", "message_end")
-    return is_message and isinstance(get(get(line, "message"), "role"), str)
-
-
-def is_pi_session(thing: object) -> bool:
-    """Whether it is the list of lines of a session, or of what `pi --mode json` prints."""
-    return any(map(claims_pi, listed(thing)))
+    return get(line, "type") == "message" and isinstance(get(get(line, "message"), "role"), str)
 
 
 def read_pi_session(lines: object) -> tuple[Conversation]:
@@ -944,20 +914,17 @@ def read_pi_session(lines: object) -> tuple[Conversation]:
 
 
 def read_pi(line: object, reading: Reading) -> None:
-    """Read a line of a session, or a message without one."""
     reading.at = instant(get(line, "timestamp"))
     message = {"role": get(line, "type"), **merged(line), **merged(get(line, "message"))}
     role, content = word(message["role"]), first(message, ("content", "summary", "output"))
-    if word(get(line, "type")).endswith(_REPEATS):
-        return
     if role == "toolResult":
         known = identifier(get(message, "toolCallId"))
         reading.answer(known, result_words(content, _PI_KINDS), declared(message))
     elif role.startswith("compaction"):
         reading.summary(word(content))
     elif role in {"user", "assistant", *_TOLD} and content is not None:
-        spent = usage_of(get(message, "usage"))
-        reading.begin("system" if role in _TOLD else role, usage=spent)
+        told = "system" if role in _TOLD else role
+        reading.begin(told, usage=usage_of(get(message, "usage")))
         command = get(message, "command")  # of the user, who does not ask the agent
         reading.text(f"$ {command}\n" if command else "")
         read_content(content, _PI_KINDS, reading)

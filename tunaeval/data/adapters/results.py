@@ -1,15 +1,13 @@
 """Results of evaluations: rows that contain a conversation each, and what is known of its run.
 
 OpenHands has events, or pairs of an action and its observation. In promptfoo a prompt is text or
-the JSON of messages, and an output is what the provider's API gave, or text with a line of JSON for
-each call; with a simulated user, `metadata` has all messages.
+the JSON of messages, and an output what an API gave, or text with a line of JSON for each call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation, Notice
@@ -17,10 +15,9 @@ from tunaeval.types.conversations import Conversation, Notice
 from .fields import fields_of, first, get, has, json_words, listed, merged, usage_of, word
 from .logs import claims_openhands
 from .reading import ended, within
+from .traces import AnyRead as Read
 
-Read: TypeAlias = Callable[..., Conversation]
-"""Reads the messages of a conversation, in whatever shape they are, with the path of each."""
-
+_ERROR, _CALLS, _ARGUMENTS = 2, ("tool_use", "function_call"), ("input", "arguments")
 _OF_THE_HOST = frozenset({"infrastructure_error", "unexpected_error", "user_error"})
 _OF_THE_AGENT = ("maximum iteration", "stuck in a loop", "stuckinloop", "budget")
 """Ends of simulations that say nothing of the agent, and words of OpenHands about others."""
@@ -54,12 +51,13 @@ def _events(row: object) -> Iterator[tuple[str, JsonObject]]:
 
 
 def is_openhands(row: object) -> bool:
-    return any(claims_openhands(event) for _, event in _events(row))
+    is_row = has(row, "history") and has(row, "test_result")
+    return is_row or any(claims_openhands(event) for _, event in _events(row))
 
 
 def read_openhands_row(row: object, read: Read) -> Iterator[Conversation]:
-    places, events = zip(*_events(row), strict=True)
-    given, spent, error = read(events, places=places), get(row, "metrics"), word(get(row, "error"))
+    found, spent, error = [*_events(row)], get(row, "metrics"), word(get(row, "error"))
+    given = read([event for _, event in found], places=[path for path, _ in found])
     if any(words in error.lower() for words in _OF_THE_AGENT):
         stopped = Notice("failed-run", f"the agent was stopped: {error[:200]}", None, "/error")
         given, error = replace(given, warnings=(*given.warnings, stopped)), ""
@@ -84,12 +82,9 @@ def is_promptfoo(thing: object) -> bool:
     return any(has(row, "prompt") and has(row, "testIdx") for _, row in _rows(thing))
 
 
-_ERROR, _CALLS, _ARGUMENTS = 2, ("tool_use", "function_call"), ("input", "arguments")
-
-
-def read_promptfoo(thing: object, read: Read) -> Iterator[Conversation]:
+def read_rows(thing: object, read: Read) -> Iterator[Conversation]:
     for path, row in _rows(thing):
-        response, has_failed = get(row, "response"), get(row, "failureReason") == _ERROR
+        response, error = get(row, "response"), word(get(row, "error"))
         said, told = get(response, "output"), listed(get(get(response, "metadata"), "messages"))
         messages = _prompt(get(row, "prompt"), "system" if told else "user") + told
         if said is not None:
@@ -98,7 +93,7 @@ def read_promptfoo(thing: object, read: Read) -> Iterator[Conversation]:
             usage = {"input": get(spent, "prompt"), "output": get(spent, "completion")}
             cost = first(response, ("cost",)) or get(row, "cost")
             messages[-1] = {**merged(messages[-1]), "usage": {**usage, "cost": cost}}
-        error = word(get(response, "error")) or word(get(row, "error")) * has_failed
+        error = word(get(response, "error")) or error * (get(row, "failureReason") == _ERROR)
         name = f"test {get(row, 'testIdx')}, prompt {get(row, 'promptIdx')}"
         given = ended(read(messages, places=[path] * len(messages)), error, path)
         yield replace(given, shape="promptfoo", name=name)

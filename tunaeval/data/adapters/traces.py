@@ -258,6 +258,7 @@ class _RequestSpan:
 
 Read: TypeAlias = Callable[[list[JsonObject], list[str]], Conversation]
 """Reads the messages of a conversation; the second list has the path of each message's span."""
+AnyRead: TypeAlias = Callable[..., Conversation]
 
 _Place: TypeAlias = tuple[str | None, str | None]
 """A trace, and what is found in it by an id or a name; None is for spans without a parent."""
@@ -683,16 +684,12 @@ def _said(value: JsonValue, role: str) -> list[JsonObject]:
     return [{"role": role, "content": json_words(value)}]
 
 
-Plain: TypeAlias = Callable[[list[JsonObject]], Conversation]
-_RUNS = {"llm": "GENERATION", "tool": "TOOL", "chain": "CHAIN"}
-
-
 def is_langsmith(thing: object) -> bool:
     """Whether it is a run of LangSmith, or a page or a list of runs."""
     return any(has(one, "run_type") and has(one, "id") for one in _observations(thing))
 
 
-def langsmith_spans(thing: object, read: Plain) -> Iterator[TraceSpan]:
+def langsmith_spans(thing: object, read: AnyRead) -> Iterator[TraceSpan]:
     """Yield the runs as spans. Records of one run are joined: its end has no inputs."""
     found: dict[str, JsonObject] = {}
     waiting = [(run, get(run, "id")) for run in _observations(thing)]
@@ -700,23 +697,21 @@ def langsmith_spans(thing: object, read: Plain) -> Iterator[TraceSpan]:
         known = str(get(run, "id") or id(run))
         if known not in found:
             waiting += [(one, root) for one in listed(get(run, "child_runs"))]
+            found[known] = {"trace_id": root}
         fields = merged(run if isinstance(run, Mapping) else fields_of(json_words(run)))
-        kept = {key: one for key, one in fields.items() if one}
-        found[known] = {"trace_id": root, **found.get(known, {}), **kept}
-    has_models = any(run.get("run_type") == "llm" for run in found.values())
-    return langfuse_spans([
-        _observation(run, _RUNS[run["run_type"]], read) for run in found.values()
-        if run.get("run_type") in ("llm", "tool")
-        or (run.get("run_type") == "chain" and not (has_models or run.get("parent_run_id")))
-    ])  # fmt: skip
+        found[known] |= {key: one for key, one in fields.items() if one}
+    runs = [run for run in found.values() if run.get("run_type") in ("llm", "tool")]
+    whole = [run for run in found.values() if not run.get("parent_run_id")]  # a graph's, perhaps
+    has_models = any(run["run_type"] == "llm" for run in runs)
+    return langfuse_spans([_observation(run, read) for run in (runs if has_models else whole)])
 
 
-def _observation(run: JsonObject, kind: str, read: Plain) -> JsonObject:
+def _observation(run: JsonObject, read: AnyRead) -> JsonObject:
     """Return a run as an observation of Langfuse, with its messages in one shape."""
     before, replied, failed = run.get("inputs"), run.get("outputs"), run.get("error")
     made = next(iter(listed(next(iter(listed(get(replied, "generations"))), None))), None)
     after, usage = first(made, ("message", "text")) or replied, None
-    if kind == "TOOL":
+    if is_tool := run.get("run_type") == "tool":
         seen = get(replied, "output")
         after = unwrapped(seen) if isinstance(seen, Mapping) else seen or replied or failed
         failed = failed or get(after, "status") == "error"
@@ -725,17 +720,16 @@ def _observation(run: JsonObject, kind: str, read: Plain) -> JsonObject:
         spent = (first(one, ("usage_metadata", "usage", "token_usage")) or one for one in places)
         usage = next(filter(None, map(usage_of, spent)), None)
         before, after = _canonical(before, "user", read), _canonical(after, "assistant", read)
-        if after[: len(before)] == before:  # the state of a graph has all messages
-            before, after = after, []
+        after = after[len(before) :] if after[: len(before)] == before else after
+    tokens = {"input": get(usage, "prompt_tokens"), "output": get(usage, "completion_tokens")}
     return {
-        "type": kind, "traceId": run["trace_id"], "startTime": run.get("start_time"),
-        "name": run.get("name"), "level": "ERROR" if failed else "", "input": before,
-        "output": after, "usage": {"input": get(usage, "prompt_tokens"),
-                                   "output": get(usage, "completion_tokens")},
+        "type": "TOOL" if is_tool else "GENERATION", "traceId": run["trace_id"],
+        "startTime": run.get("start_time"), "name": run.get("name"), "input": before,
+        "output": after, "usage": tokens, "level": "ERROR" if failed else "",
     }  # fmt: skip
 
 
-def _canonical(value: JsonValue, role: str, read: Plain) -> list[JsonObject]:
+def _canonical(value: JsonValue, role: str, read: AnyRead) -> list[JsonObject]:
     """Return the messages in a value in one shape, whatever library and API wrote them."""
     prompts = [{"role": role, "content": one} for one in listed(get(value, "prompts"))]
     said = [*_said(get(value, "system"), "system"), *(prompts or _said(value, role))]
