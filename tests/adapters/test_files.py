@@ -419,7 +419,13 @@ def test_outputs_of_promptfoo_are_read(output: Any, content: str, known: str | N
     assert made == [("f", {"a": 1}, known)] * ("f" in str(output) and "Here" not in content)
 
 
-def test_a_row_of_promptfoo_may_have_a_conversation_or_an_error() -> None:
+def test_a_row_of_promptfoo_has_what_the_provider_ran_and_what_a_user_said() -> None:
+    ran = [{"id": "c1", "name": "f", "input": {"a": 1}, "output": "no", "is_error": True}]
+    read = read_one([row("Done.", metadata={"toolCalls": ran})])
+    assert shown(read)[1:] == [
+        ("assistant", "", ("f", "c1")), ("tool", "no", "c1", True), ("assistant", "Done."),
+    ]  # fmt: skip
+    assert codes(read) == []
     told = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
     read = read_one([row("User: Hi.", prompt="Be kind.", metadata={"messages": told})])
     assert shown(read) == [("system", "Be kind."), ("user", "Hi."), ("assistant", "Hello.")]

@@ -16,7 +16,6 @@ code depends on besides:
   their results, which the user's next message repeats.
 - mini-swe-agent: what follows a call in the text is its result. A reply with several is refused.
 - OpenHands: the calls of one reply are events of their own with the reply's id.
-- pi: lines are a tree by their parents; the branch of the last line is the conversation.
 - SWE-agent: what the user says after an action without a structured call is its result. The last
   ones may be in the `trajectory` alone.
 - tau2-bench: results have the call's id in `id`.
@@ -889,9 +888,7 @@ def claims_pi(line: object) -> bool:
 
 
 def read_pi_session(lines: object) -> tuple[Conversation]:
-    """Read the branch that ends with the last line. In old sessions an entry names no parent, and
-    follows the one before it.
-    """
+    """Read the branch of the last line. An old entry has no parent, and follows the one before."""
     reading, entries = Reading(), listed(lines)
     above: list[int] = []
     known: dict[str, int] = {}
@@ -923,10 +920,8 @@ def read_pi(line: object, reading: Reading) -> None:
     elif role.startswith("compaction"):
         reading.summary(word(content))
     elif role in {"user", "assistant", *_TOLD} and content is not None:
-        told = "system" if role in _TOLD else role
-        reading.begin(told, usage=usage_of(get(message, "usage")))
-        command = get(message, "command")  # of the user, who does not ask the agent
-        reading.text(f"$ {command}\n" if command else "")
+        reading.begin("system" if role in _TOLD else role, usage=usage_of(get(message, "usage")))
+        reading.text(f"$ {get(message, 'command')}\n" * has(message, "command"))
         read_content(content, _PI_KINDS, reading)
         if get(message, "stopReason") in ("error", "aborted"):
             reading.failed(word(get(message, "errorMessage")))
