@@ -33,11 +33,11 @@ from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import wanted_name
+from tunaeval.wire import messages
+from tunaeval.wire.parts import Media, Text
 
-from .adapters.dialects import ANTHROPIC_KINDS
 from .adapters.documents import read_conversation
 from .adapters.fields import get, has, listed
-from .adapters.reading import Media, Text
 from .rows import LOSSES, Fault, Raw, Row, Source, UnreadableRowError, linked, raw_rows, results_in
 
 _NAMES = table_of(__package__, "names.toml")
@@ -616,7 +616,7 @@ def _media(said: Mapping[str, Any], read: Message) -> JsonValue:
         parts = get(_result_in(said, read), "content")
     kept = [
         one for one in (parts if isinstance(parts, list) else ())
-        if isinstance(ANTHROPIC_KINDS.get(get(one, "type")), Text | Media)
+        if isinstance(messages.KINDS.get(get(one, "type")), Text | Media)
     ]  # fmt: skip
     return read.content if all(get(one, "text") for one in kept) else kept
 

@@ -46,10 +46,11 @@ def blocks_of(content: JsonValue, path: str) -> Iterator[Part]:
     if isinstance(content, str):
         yield Part("text", content, given=content, path=path)
     for index, block in enumerate(listed(content)):
-        if block is not None:
-            typed = _typed(block)
-            kind = word(get(typed, "type"))
-            yield part_of(typed, kind, KINDS.get(kind), KINDS, path=f"{path}/{index}")
+        here = f"{path}/{index}"
+        typed = None if block is None else _typed(block)
+        kind = word(get(typed, "type"))
+        known = part_of(typed, kind, KINDS.get(kind), KINDS, path=here)
+        yield Part("silent", path=here) if block is None else known
 
 
 def _typed(block: object) -> JsonValue:

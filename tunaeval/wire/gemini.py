@@ -73,10 +73,10 @@ def read_message(message: object, path: str = "") -> Message:
 
 
 def parts_of(parts: list[JsonValue], path: str) -> Iterator[Part]:
-    """Yield the parts of a content; one may have a text and a call. None is no part."""
+    """Yield the parts of a content; one may have a text and a call."""
     for index, part in enumerate(parts):
-        if part is not None:
-            yield from _parts(part, f"{path}/{index}")
+        here = f"{path}/{index}"
+        yield from [Part("silent", path=here)] if part is None else _parts(part, here)
 
 
 def _parts(part: object, path: str) -> Iterator[Part]:

@@ -103,7 +103,9 @@ def parts_of(
             here = f"{path}/{index}"
             if isinstance(part, str):
                 yield Part("text", part, given=part, path=here)
-            elif part is not None:
+            elif part is None:
+                yield Part("silent", path=here)
+            else:
                 kind = word(first(part, KIND_KEYS))
                 yield part_of(part, kind, kinds.get(kind), kinds, path=here, wanted=wanted)
     elif content is not None:

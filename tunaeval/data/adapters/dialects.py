@@ -22,13 +22,15 @@ code depends on besides:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import RESULT_ROLES, Usage
+from tunaeval.wire import APIS, ApiName, Part, chat
+from tunaeval.wire.parts import Kinds, ResultFields, Text, part_of, result_words, words_of
 
 from .fields import (
     KNOWN,
@@ -44,39 +46,16 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import (
-    Kinds,
-    Reading,
-    ResultFields,
-    Text,
-    invalid_call,
-    kinds_of,
-    read_content,
-    read_part,
-    result_words,
-    tool_name,
-    words_of,
-)
-
-CHAT_KINDS = kinds_of("chat")
-
-
-def claims_chat(message: object) -> bool:
-    """Whether the message can only be one of chat completions."""
-    calls = get(message, "tool_calls")
-    return any(get(get(call, "function"), "name") is not None for call in listed(calls))
+from .reading import Reading, invalid_call, kinds_of, read_content, read_part, tool_name
 
 
 def read_chat(message: object, reading: Reading) -> None:
-    given = get(message, "role")
-    role = str.__str__(given) if isinstance(given, str) else ""  # it may be of a str enum
-    begin(message, role, reading)
-    if role not in _CHAT_ROLES:
-        reading.notice("unknown-role", f"the role {role[:40]!r} is not known")
-    reading.thought(word(first(message, ("reasoning_content", "reasoning"))))
-    read_content(get(message, "content"), CHAT_KINDS, reading)
-    reading.text(word(get(message, "refusal")))
-    read_calls(message, reading)
+    said = APIS["chat"].read_message(message, "")
+    begin(message, said.role, reading)
+    if said.role not in _CHAT_ROLES:
+        reading.notice("unknown-role", f"the role {brief(get(message, 'role'), 40)} is not known")
+    for part in said.parts:
+        read_part(part, reading)
     if reading.is_silent and (strange := _strange_fields(message)):
         words = f"nothing was read of a message whose fields are {', '.join(strange)}"
         reading.notice("unread-message", words)
@@ -113,60 +92,38 @@ def begin(message: object, role: str, reading: Reading) -> None:
 
 def read_calls(message: object, reading: Reading) -> None:
     """Read calls as OpenAI writes them: `tool_calls`, or the older `function_call`."""
-    calls = listed(get(message, "tool_calls"))
-    legacy = get(message, "function_call")
-    for reading.part in calls or ([legacy] if legacy is not None else []):
-        _read_chat_call(reading.part, reading)
+    for part in chat.calls_of(message):
+        read_part(part, reading)
 
 
-def _read_chat_call(call: object, reading: Reading) -> None:
-    for key in ("function", "custom"):
-        inner = get(call, key)
-        if inner is not None and not isinstance(inner, str):
-            # A custom tool's input is text.
-            is_custom, own = key == "custom", get(inner, "arguments")
-            arguments = {"input": get(inner, "input")} if is_custom else own
-            reading.call(get(inner, "name"), arguments, get(call, "id"))
-            return
-    reading.call(get(call, "name"), first(call, ("arguments", "args")), get(call, "id"))
+def read_with(api: ApiName) -> Callable[[object, Reading], None]:
+    """Return the reader of an API whose messages are read part by part."""
+
+    def read(message: object, reading: Reading) -> None:
+        reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
+        for part in APIS[api].read_message(message, "").parts:
+            read_part(part, reading)
+
+    return read
 
 
-_RESPONSES_CALLS: Mapping[str, tuple[str, str]] = KNOWN["responses"]["calls"]
-_OUTPUT = "_output"
-_SEARCH = "tool_search"
-_TEXTS = ("input_text", "output_text", "refusal")
-
-
-def claims_responses(item: object) -> bool:
-    kind = get(item, "type")
-    if kind == "message":  # Anthropic's replies have this type too, with other blocks
-        content = get(item, "content")
-        texts = [content] if isinstance(content, str) else listed(content)
-        return any(isinstance(one, str) or get(one, "type") in _TEXTS for one in texts)
-    called = word(kind).removesuffix(_OUTPUT)
-    return called in _RESPONSES_CALLS or kind in ("reasoning", f"{_SEARCH}{_OUTPUT}")
+read_anthropic = read_with("messages")
 
 
 def read_responses(item: object, reading: Reading) -> None:
-    kind = word(get(item, "type"))
-    if kind in _RESPONSES_CALLS:
-        _read_responses_call(item, kind, reading)
-    elif kind.endswith(_OUTPUT):
-        known = reading.identified(get(item, "call_id"))
-        if known is None and kind == f"{_SEARCH}{_OUTPUT}":  # searched by the server
-            known = reading.answered_id(_SEARCH)
-        reading.answer(known, _output(item), declared(item))
-    elif kind == "compaction":
-        reading.summary("")
-    elif kind == "reasoning":
-        text = CHAT_KINDS["text"]
-        kinds = {**CHAT_KINDS, "summary_text": text, "reasoning_text": text}
-        reading.think(words_of(first(item, ("content", "summary")), kinds))
-    elif isinstance(get(item, "role"), str):
-        join_message(reading, get(item, "role"))
-        read_content(get(item, "content"), CHAT_KINDS, reading)
-    else:
-        reading.notice("unknown-part", f"an item of type {brief(kind)} is left out")
+    said, kind = APIS["responses"].read_message(item, ""), word(get(item, "type"))
+    nameless = "tool_search" if kind.startswith("tool_search") else None  # the server's have no id
+    if not said.parts or said.parts[0].kind not in {"call", "summary", "thought", "unknown"}:
+        join_message(reading, said.role)
+    for part in said.parts:
+        if part.kind == "call" and not reading.calling:
+            join_message(reading, "assistant")
+        if part.kind == "thought" and part.type == "reasoning":
+            reading.think(part.text)
+        elif part.kind == "unknown" and part.given is item:
+            reading.notice("unknown-part", f"an item of type {brief(kind)} is left out")
+        else:
+            read_part(part, reading, nameless=nameless)
 
 
 def join_message(reading: Reading, role: str) -> None:
@@ -175,33 +132,6 @@ def join_message(reading: Reading, role: str) -> None:
         reading.proceed()
     else:
         reading.begin(role)
-
-
-def _read_responses_call(item: object, kind: str, reading: Reading) -> None:
-    arguments, call_id = _RESPONSES_CALLS[kind]
-    if not reading.calling:
-        join_message(reading, "assistant")
-    name = get(item, "name")
-    known = reading.identified(first(item, (call_id, "id")))
-    if kind == f"{_SEARCH}_call" and get(item, call_id) is None:
-        known = reading.waiting_id(_SEARCH)
-    named = name if isinstance(name, str) else kind.removesuffix("_call")
-    reading.call(named, _object(get(item, arguments), arguments), known)
-    if kind in KNOWN["responses"]["hosted"]:
-        reading.result(known, _output(item), declared(item))
-
-
-def _object(arguments: JsonValue, field: str) -> JsonValue:
-    """Return the arguments as an object; other values are put under the name of their field."""
-    if field == "arguments" or arguments is None or isinstance(arguments, dict):
-        return arguments
-    dump = get(arguments, "model_dump")
-    return dump() if callable(dump) else {field: arguments}
-
-
-def _output(item: object) -> str:
-    output = first(item, ("output", "result", "results", "tools", "error"))
-    return result_words(output, CHAT_KINDS)
 
 
 _STEPS = frozenset({"user_input", "model_output", "thought"})
@@ -222,12 +152,12 @@ def read_interactions(step: object, reading: Reading) -> None:
     known = first(step, ("call_id", "id"))
     if kind == "user_input":
         reading.begin("user")
-        read_content(get(step, "content"), CHAT_KINDS, reading)
+        read_content(get(step, "content"), chat.KINDS, reading)
     elif kind == "thought":
-        reading.think(words_of(get(step, "summary"), CHAT_KINDS))
+        reading.think(words_of(get(step, "summary"), chat.KINDS))
     elif kind == "model_output":
         join_message(reading, "assistant")
-        read_content(get(step, "content"), CHAT_KINDS, reading)
+        read_content(get(step, "content"), chat.KINDS, reading)
         if (error := get(step, "error")) is not None:
             reading.failed(word(get(error, "message")))
     elif kind.endswith("_call"):
@@ -239,77 +169,15 @@ def read_interactions(step: object, reading: Reading) -> None:
         reading.call(word(get(step, "name")) or kind.removesuffix("_call"), arguments, known)
     elif kind.endswith("_result"):
         reading.begin("tool")
-        text = result_words(get(step, "result"), CHAT_KINDS)
+        text = result_words(get(step, "result"), chat.KINDS)
         reading.result(reading.identified(known), text, declared(step))
     else:
         reading.notice("unknown-part", f"a step of type {brief(kind)} is left out")
 
 
-ANTHROPIC_KINDS = kinds_of("anthropic")
-
-_ANTHROPIC_OWN = frozenset({"tool_use", "tool_result", "server_tool_use", "redacted_thinking"})
-
-
-def claims_anthropic(message: object) -> bool:
-    blocks = listed(get(message, "content"))
-    return any(word(get(block, "type")) in _ANTHROPIC_OWN for block in blocks)
-
-
-def read_anthropic(message: object, reading: Reading) -> None:
-    reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
-    read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
-
-
-_BEDROCK_OWN = ("toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent")
-_BEDROCK_KINDS = kinds_of("bedrock")
-
-
-def claims_bedrock(message: object) -> bool:
-    blocks = listed(get(message, "content"))
-    return any(get(one, "type") is None and first(one, _BEDROCK_OWN) is not None for one in blocks)
-
-
-def read_bedrock(message: object, reading: Reading) -> None:
-    reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
-    read_content(_typed_blocks(get(message, "content")), _BEDROCK_KINDS, reading)
-
-
-def _typed_blocks(content: JsonValue) -> JsonValue:
-    return content if isinstance(content, str) else [*map(_typed, listed(content))]
-
-
-def _typed(block: object) -> JsonValue:
-    """Return a block with its kind as its type, and with the fields inside it."""
-    kind = next((kind for kind in _BEDROCK_KINDS if get(block, kind) is not None), None)
-    inner = None if kind is None else get(block, kind)
-    match kind:
-        case None:
-            return block
-        case "text" | "json":
-            return {"type": kind, "text": inner if isinstance(inner, str) else json_words(inner)}
-        case "reasoningContent":
-            return {"type": kind, "text": get(get(inner, "reasoningText"), "text")}
-    fields = {key: get(inner, key) for key in ("name", "input", "toolUseId", "status")}
-    return {"type": kind, **fields, "content": _typed_blocks(get(inner, "content"))}
-
-
-_GEMINI_ROLES = {"model": "assistant", "user": "user", "function": "tool", "tool": "tool"}
-_GEMINI_CALL, _GEMINI_RESULT, _GEMINI_CODE, _GEMINI_RAN, _GEMINI_MEDIA = KNOWN["gemini"].values()
-_GEMINI_OWN = (*_GEMINI_CALL, *_GEMINI_RESULT, *_GEMINI_CODE, *_GEMINI_RAN, *_GEMINI_MEDIA, "text")
-_EVENT = ("invocation_id", "invocationId")
-_USAGE = ("usage_metadata", "usageMetadata")
-_PYTHON = "code_execution"
-
-
-def claims_gemini(message: object) -> bool:
-    """Whether `message` is a content of Gemini, or an event of ADK, judged by its parts."""
-    is_event = isinstance(get(message, "author"), str) and first(message, _EVENT) is not None
-    return is_event or any(_is_part(part) for part in _gemini_parts(message))
-
-
 def is_request(thing: object) -> bool:
     """Whether it is a request or a session, which contains contents or events."""
-    return any(claims_gemini(content) for _, content in contents_of(thing))
+    return any(APIS["gemini"].claims(content) for _, content in contents_of(thing))
 
 
 def contents_of(thing: object) -> list[tuple[str, object]]:
@@ -328,84 +196,24 @@ def contents_of(thing: object) -> list[tuple[str, object]]:
 
 
 def read_gemini(message: object, reading: Reading) -> None:
-    content = get(message, "content")
-    content = message if content is None else content
-    role = word(get(content, "role"))
-    by = word(get(message, "author"))
-    known = _GEMINI_ROLES.get(role) or ("user" if by == "user" else "assistant" if by else role)
-    reading.begin(
-        known, usage=usage_of(first(message, _USAGE)), at=instant(get(message, "timestamp"))
-    )
-    if known not in {"assistant", "system", "tool", "user"}:
-        reading.notice("unknown-role", f"the role {known[:40]!r} is not known")
-    read_gemini_parts(_gemini_parts(message), reading)
+    said = APIS["gemini"].read_message(message, "")
+    usage = usage_of(first(message, ("usage_metadata", "usageMetadata")))
+    reading.begin(said.role, usage=usage, at=instant(get(message, "timestamp")))
+    if said.role not in {"assistant", "system", "tool", "user"}:
+        reading.notice("unknown-role", f"the role {said.role[:40]!r} is not known")
+    read_gemini_parts(said.parts, message, reading)
     failed = first(message, ("error_message", "errorMessage", "error_code", "errorCode"))
     if failed is not None:
         reading.notice("failed-reply", f"the reply failed: {word(failed)[:200]}")
 
 
-def _gemini_parts(message: object) -> list[JsonValue]:
-    content = get(message, "content")
-    return listed(get(message if content is None else content, "parts"))
-
-
-def read_gemini_parts(parts: Iterable[JsonValue], reading: Reading) -> None:
-    for reading.part in parts:
-        _read_gemini_part(reading.part, reading)
-
-
-def _is_part(part: object) -> bool:
-    """Whether it is a part of Gemini's; other APIs' parts have a field for their kind."""
-    kinds = (get(part, "type"), get(part, "part_kind"), get(part, "kind"))
-    return not any(isinstance(kind, str) for kind in kinds) and first(part, _GEMINI_OWN) is not None
-
-
-def _read_gemini_part(part: object, reading: Reading) -> None:
-    text = get(part, "text")
-    if isinstance(text, str):
-        if get(part, "thought") is True:
-            reading.thought(text)
-        else:
-            reading.text(text)
-    if (call := first(part, _GEMINI_CALL)) is not None:
-        name = word(get(call, "name"))
-        known = reading.identified(get(call, "id")) or reading.waiting_id(name)
-        given = get(call, "args")
-        reading.call(name, dict(given) if isinstance(given, Mapping) else given, known)
-    elif (result := first(part, _GEMINI_RESULT)) is not None:
-        name, response = word(get(result, "name")), get(result, "response")
-        answered = reading.identified(get(result, "id")) or reading.answered_id(name)
-        reading.result(answered, gemini_words(response), gemini_failed(response))
-    elif (code := first(part, _GEMINI_CODE)) is not None:
-        known = reading.identified(get(code, "id")) or reading.waiting_id(_PYTHON)
-        reading.call(_PYTHON, {"code": get(code, "code")}, known)
-    elif (ran := first(part, _GEMINI_RAN)) is not None:
-        answered = reading.identified(get(ran, "id")) or reading.answered_id(_PYTHON)
-        fine = str(get(ran, "outcome")).endswith("OUTCOME_OK")
-        reading.result(answered, word(get(ran, "output")), not fine)
-    elif (media := first(part, _GEMINI_MEDIA)) is not None:
-        reading.text(f"[{word(first(media, ('mime_type', 'mimeType'))) or 'media'}]")
-    elif not isinstance(text, str):
-        reading.notice("unknown-part", "a part of no known field is kept as content")
-        reading.text(json_words(part))
-
-
-def gemini_words(response: JsonValue) -> str:
-    """Return a tool's result as text, without the {"result": ...} that the API puts around it."""
-    for key in ("result", "output", "error"):
-        if isinstance(response, Mapping) and response.keys() == {key}:
-            inner = response[key]
-            return inner if isinstance(inner, str) else json_words(inner)
-    return "" if response is None else json_words(response)
-
-
-def gemini_failed(response: JsonValue) -> bool | None:
-    reported = response.get("error", False) if isinstance(response, Mapping) else False
-    return True if reported not in (False, None) else None
+def read_gemini_parts(parts: Iterable[Part], holder: object, reading: Reading) -> None:
+    for part in parts:
+        read_part(part, reading, holder, nameless="")
 
 
 _LANGCHAIN_ROLES: Mapping[str, str] = KNOWN["langchain"]["roles"]
-_LANGCHAIN_KINDS = {**CHAT_KINDS, **kinds_of("langchain")}
+_LANGCHAIN_KINDS = {**chat.KINDS, **kinds_of("langchain")}
 
 
 def claims_langchain(message: object) -> bool:
@@ -492,7 +300,7 @@ def read_pydantic_ai(message: object, reading: Reading) -> None:
         meant = _PYDANTIC_KINDS.get(kind)
         if kind == _RETRY and get(part, "tool_name") is None:
             meant = _FEEDBACK
-        read_part(part, kind, meant, _PYDANTIC_KINDS, reading)
+        read_part(part_of(part, kind, meant, _PYDANTIC_KINDS), reading)
 
 
 _LLAMA_KINDS = kinds_of("llama-index")
@@ -674,7 +482,7 @@ def _read_part(part: object, kind: str, reading: Reading) -> None:
     elif _is_shown(kind):
         _read_shown(part, kind, reading)
     elif not kind.startswith("data-"):
-        read_part(part, kind, _SDK_KINDS.get(kind), _SDK_KINDS, reading)
+        read_part(part_of(part, kind, _SDK_KINDS.get(kind), _SDK_KINDS), reading)
 
 
 def _read_result(part: object, known: str | None, reading: Reading) -> None:

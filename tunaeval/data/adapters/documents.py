@@ -32,6 +32,7 @@ from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
+from tunaeval.wire import APIS
 from tunaeval.wire.chat import choice_order
 
 from . import dialects, logs, results, traces
@@ -127,22 +128,22 @@ SHAPES = {
         Shape(
             "gemini-interactions", dialects.claims_interactions, dialects.read_interactions, "type"
         ),
-        Shape("openai-responses", dialects.claims_responses, dialects.read_responses, "type"),
+        Shape("openai-responses", APIS["responses"].claims, dialects.read_responses, "type"),
         Shape("llama-index", dialects.claims_llama_index, dialects.read_llama_index),
         Shape("smolagents", dialects.claims_smolagents, dialects.read_smolagents),
         Shape("tinyagent", dialects.claims_tinyagent, dialects.read_tinyagent),
         Shape("openhands", logs.claims_openhands, logs.read_openhands, "source"),
         Shape("atif", logs.claims_atif, logs.read_atif, "source"),
         Shape("claude-code", logs.claims_claude_code, logs.read_claude_code, "type"),
-        Shape("gemini", dialects.claims_gemini, dialects.read_gemini, ""),
-        Shape("bedrock", dialects.claims_bedrock, dialects.read_bedrock),
+        Shape("gemini", APIS["gemini"].claims, dialects.read_gemini, ""),
+        Shape("bedrock", APIS["converse"].claims, dialects.read_with("converse")),
         Shape("ai-sdk", dialects.claims_ai_sdk, dialects.read_ai_sdk),
         Shape("tau2", logs.claims_tau2, logs.read_tau2),
-        Shape("anthropic", dialects.claims_anthropic, dialects.read_anthropic),
+        Shape("anthropic", APIS["messages"].claims, dialects.read_anthropic),
         Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
         Shape("mini-swe-agent", logs.claims_mini, logs.read_mini),
         Shape("otel", traces.claims, traces.read),
-        Shape(CHAT, dialects.claims_chat, dialects.read_chat),
+        Shape(CHAT, APIS["chat"].claims, dialects.read_chat),
     )
 }
 """The shapes, in the order in which they are asked whether a message is theirs."""

@@ -30,15 +30,12 @@ from dataclasses import replace
 
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.conversations import Conversation, Notice
+from tunaeval.types.conversations import Conversation
 from tunaeval.types.exchange import text_of
+from tunaeval.wire import chat, gemini, messages, responses
+from tunaeval.wire.parts import result_words, words_of
 
 from .dialects import (
-    ANTHROPIC_KINDS,
-    CHAT_KINDS,
-    claims_responses,
-    gemini_failed,
-    gemini_words,
     join_message,
     read_calls,
     read_gemini_parts,
@@ -60,7 +57,7 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import Reading, invalid_call, kinds_of, read_content, result_words, within, words_of
+from .reading import Reading, ended, invalid_call, kinds_of, read_content, within
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 
@@ -90,7 +87,7 @@ def read_atif(step: object, reading: Reading) -> None:
     if source not in _ROLES:
         reading.notice("unknown-role", f"the source {brief(get(step, 'source'))} is not known")
     reading.thought(word(get(step, "reasoning_content")))
-    read_content(get(step, "message"), CHAT_KINDS, reading)
+    read_content(get(step, "message"), chat.KINDS, reading)
     calls = listed(get(step, "tool_calls"))
     for reading.part in calls:
         name, call_id = get(reading.part, "function_name"), get(reading.part, "tool_call_id")
@@ -107,7 +104,7 @@ def read_atif(step: object, reading: Reading) -> None:
     for result, answered in zip(results, answers, strict=True):
         ids = left if answered is None and left else [answered]
         if is_copied:
-            reading.text(result_words(get(result, "content"), CHAT_KINDS), "system")
+            reading.text(result_words(get(result, "content"), chat.KINDS), "system")
         else:
             _read_atif_result(result, ids, is_of_call=bool(calls), reading=reading)
 
@@ -118,7 +115,7 @@ def _read_atif_result(
     """Read a result of the calls with these ids; one of no call is a system message, unless the
     step has calls.
     """
-    text = result_words(get(result, "content"), CHAT_KINDS)
+    text = result_words(get(result, "content"), chat.KINDS)
     if get(result, "subagent_trajectory_ref") is not None:
         reading.notice("side-conversation", "what a sub-agent did is in a trajectory of its own")
     if ids == [None] and not is_of_call:
@@ -172,8 +169,8 @@ def _read_message(line: object, reading: Reading) -> None:
     if get(line, "isApiErrorMessage") is True or get(line, "error"):
         # The agent has written this in place of a reply.
         reading.begin("system", at=instant(get(line, "timestamp")))
-        read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
-        words = words_of(get(message, "content"), ANTHROPIC_KINDS)
+        read_content(get(message, "content"), messages.KINDS, reading)
+        words = words_of(get(message, "content"), messages.KINDS)
         reading.failed(words or word(get(line, "error")))
         return
     hosts = get(line, "isMeta") is True or get(line, "isCompactSummary") is True
@@ -188,7 +185,7 @@ def _read_message(line: object, reading: Reading) -> None:
         reading.begin(role, at=at)
     if get(line, "isCompactSummary") is True:
         reading.notice("compacted", "earlier messages were replaced by a summary")
-    read_content(content, ANTHROPIC_KINDS, reading)
+    read_content(content, messages.KINDS, reading)
 
 
 def _read_system(line: object, reading: Reading) -> None:
@@ -203,7 +200,6 @@ def _read_system(line: object, reading: Reading) -> None:
 _ATTACHMENT = "attachment://"
 _INSPECT_KINDS = kinds_of("inspect-ai")
 _SERVED = "tool_use"
-_LONGEST_FAILURE = 300
 
 
 def claims_inspect(message: object) -> bool:
@@ -262,10 +258,8 @@ def read_sample(sample: object) -> Conversation:
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
     if (error := get(sample, "error")) is not None:  # without its traceback
-        words = word(error) or word(get(error, "message"))
-        failure = words[:_LONGEST_FAILURE] or "an unknown error"
-        notice = Notice("failed-run", f"the sample ended in an error: {failure}", None, "/error")
-        given = replace(given, warnings=(*given.warnings, notice), failure=failure)
+        words = word(error) or word(get(error, "message")) or "an unknown error"
+        given = ended(given, words, "/error")
     return replace(
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
@@ -396,7 +390,7 @@ def read_codex(line: object, reading: Reading) -> None:
         _read_note(payload, reading)
     elif kind == "session_meta" or _is_old_head(line):
         _read_head(line if payload is None else payload, reading)
-    elif claims_responses(line):
+    elif responses.claims(line):
         _read_item(line, reading)
     elif kind not in _CODEX["silent"]:
         reading.notice("unknown-part", f"a line of type {brief(kind)} is left out")
@@ -436,7 +430,7 @@ _ENDED = "Process exited with code "
 
 def _has_failed(output: JsonValue) -> bool:
     """Whether the output of a call of Codex shows that the command, or the call itself, failed."""
-    text = words_of(output, CHAT_KINDS)
+    text = words_of(output, chat.KINDS)
     code = get(get(fields_of(text), "metadata"), "exit_code") if text.startswith("{") else None
     ended = next((one for one in text.split("\n", 6)[:6] if one.startswith(_ENDED)), _ENDED + "0")
     return code not in (None, 0) or ended != _ENDED + "0" or text.startswith("unsupported call:")
@@ -482,7 +476,7 @@ def _read_item_call(item: object, kind: str, ended: bool, reading: Reading) -> N
         code, output = get(item, "exit_code"), get(item, "result")
         error = get(item, "error")
         output = first(output, ("content", "structured_content")) if output else error
-        text = first(item, ("aggregated_output",)) or result_words(output, CHAT_KINDS)
+        text = first(item, ("aggregated_output",)) or result_words(output, chat.KINDS)
         failed = True if code not in (None, 0) or error else declared(item)
         reading.answer(call_id, word(text), failed)
 
@@ -530,7 +524,7 @@ def _read_record(record: object, answered: list[str | None], reading: Reading) -
         reading.begin("assistant", usage=usage_of(get(record, "tokens")))
         for one in listed(get(record, "thoughts")):
             reading.thought(f"{word(get(one, 'subject'))}: {word(get(one, 'description'))}\n")
-        read_gemini_parts(parts, reading)
+        read_gemini_parts(gemini.parts_of(parts, ""), parts, reading)
         calls = listed(get(record, "toolCalls"))
         for call in calls:
             reading.call(get(call, "name"), get(call, "args"), get(call, "id"))
@@ -541,10 +535,10 @@ def _read_record(record: object, answered: list[str | None], reading: Reading) -
                 or identifier(get(get(one, "functionResponse"), "id")) not in answered]  # fmt: skip
         if left or not parts:
             reading.begin(_role_of("user", left))
-            read_gemini_parts(left, reading)
+            read_gemini_parts(gemini.parts_of(left, ""), left, reading)
     elif kind in {"info", "warning", "error"}:
         reading.begin("system")
-        read_gemini_parts(parts, reading)
+        read_gemini_parts(gemini.parts_of(parts, ""), parts, reading)
         if kind == "error":
             reading.failed("".join(word(get(part, "text")) for part in parts))
     else:
@@ -558,8 +552,8 @@ def _read_record_result(call: object, answered: list[str | None], reading: Readi
     texts = [given] if isinstance(given, str) else []
     for part in listed(given):
         response = get(get(part, "functionResponse"), "response")
-        texts.append(word(get(part, "text")) or gemini_words(response))
-        failed = gemini_failed(response) or failed
+        texts.append(word(get(part, "text")) or gemini.response_words(response))
+        failed = gemini.response_failed(response) or failed
     reading.result(known, "".join(texts) if texts else word(get(call, "resultDisplay")), failed)
     answered.append(known)
 
@@ -631,27 +625,27 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
         case "SystemPromptEvent":
             reading.begin("system")
             parts = (get(event, "system_prompt"), get(event, "dynamic_context"))
-            read_content([part for part in parts if part is not None], CHAT_KINDS, reading)
+            read_content([part for part in parts if part is not None], chat.KINDS, reading)
             reading.tools = (*listed(get(event, "tools")),)
         case "MessageEvent":
             message = get(event, "llm_message")
             role = word(get(message, "role"))
             reading.begin(role or _SOURCES.get(word(get(event, "source")), "system"))
             reading.thought(_reasoning(message))
-            read_content(get(message, "content"), CHAT_KINDS, reading)
-            read_content(get(event, "extended_content"), CHAT_KINDS, reading)
+            read_content(get(message, "content"), chat.KINDS, reading)
+            read_content(get(event, "extended_content"), chat.KINDS, reading)
             read_calls(message, reading)
         case "ActionEvent":
             reading.resume(get(event, "llm_response_id"), "assistant")
             reading.thought(_reasoning(event))
-            read_content(get(event, "thought"), CHAT_KINDS, reading)
+            read_content(get(event, "thought"), chat.KINDS, reading)
             call = get(event, "tool_call")
             arguments = get(event, "action") if call is None else get(call, "arguments")
             _act(event, get(event, "tool_name"), arguments, answered, reading)
         case "ObservationEvent":
             seen = get(event, "observation")
             content = first(seen, ("content", "output"))
-            text = json_words(seen) if content is None else result_words(content, CHAT_KINDS)
+            text = json_words(seen) if content is None else result_words(content, chat.KINDS)
             reading.answer(answered, text, _seen_failed(seen, declared(seen)))
         case "AgentErrorEvent" | "UserRejectObservation":
             reading.answer(answered, word(first(event, ("error", "rejection_reason"))), True)
@@ -659,7 +653,7 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
             reading.begin("assistant")
             reading.call(first(event, ("tool_kind", "title")), get(event, "raw_input"), answered)
             seen = first(event, ("raw_output", "content"))
-            reading.result(answered, result_words(seen, CHAT_KINDS), declared(event))
+            reading.result(answered, result_words(seen, chat.KINDS), declared(event))
         case "Condensation" | "CondensationSummaryEvent":
             reading.summary(word(get(event, "summary")))
         case "ConversationErrorEvent":
@@ -694,7 +688,7 @@ def _act(event: object, name: object, given: object, known: JsonValue, reading: 
         return
     places = (get(event, "args"), get(event, "action"), fields_of(given), event)
     said = (word(get(one, key)) for key in ("final_thought", "message") for one in places)
-    thought = get(places[0], "thought") or words_of(get(event, "thought"), CHAT_KINDS)
+    thought = get(places[0], "thought") or words_of(get(event, "thought"), chat.KINDS)
     text = next(filter(None, said), thought)
     if thought and text != thought:
         reading.begin("assistant")
@@ -784,11 +778,11 @@ def _read_history(message: object, reading: Reading) -> None:
     if role == "user" and get(message, "message_type") in (None, "observation") and not is_demo:
         answered = next(iter(_made(reading)), None)
     if answered is not None:
-        reading.answer(answered, result_words(content, CHAT_KINDS), None)
+        reading.answer(answered, result_words(content, chat.KINDS), None)
         return
     reading.begin("system" if is_demo else role or "assistant")
     reading.thought(_reasoning(message))
-    read_content(content, CHAT_KINDS, reading)
+    read_content(content, chat.KINDS, reading)
     read_calls(message, reading)
     if action and not calls and role == "assistant" and not is_demo:
         reading.call(_SHELL, {"command": action.strip()}, reading.waiting_id(_SHELL))
@@ -834,7 +828,7 @@ def read_mini(message: object, reading: Reading) -> None:
         choice = next(iter(listed(get(reply, "choices"))), None)
         said = {"content": get(extra, "model_response"), **merged(get(choice, "message") or reply)}
         _read_mini_reply(said, reply, {"cost": get(extra, "cost")}, reading)
-    text = words_of(first(message, ("content", "output")), CHAT_KINDS)
+    text = words_of(first(message, ("content", "output")), chat.KINDS)
     if code is None and text.startswith(_CODE[0]):
         code = text[len(_CODE[0]) :].partition(_CODE[1])[0].strip()
     known = identifier(first(message, ("tool_call_id", "call_id")))
@@ -861,7 +855,7 @@ def _read_mini_reply(message: object, response: object, extra: object, reading: 
     if not items:
         reading.begin("assistant", usage=usage)
         reading.thought(_reasoning(message))
-        read_content(get(message, "content"), CHAT_KINDS, reading)
+        read_content(get(message, "content"), chat.KINDS, reading)
         read_calls(message, reading)
         if not listed(get(message, "tool_calls")):
             items = listed(get(extra, "actions")) or _blocks(word(get(message, "content")))

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import NoReturn
 
 import orjson
 
@@ -45,15 +45,16 @@ from tunaeval.types.conversations import (
 )
 from tunaeval.types.messages import Message, Usage
 from tunaeval.types.parsing import ParseResult
+from tunaeval.wire import Part
+from tunaeval.wire.parts import Kinds, parts_of, unknown_words
+from tunaeval.wire.parts import kinds_of as table_of_kinds
 
 from .fields import (
     KNOWN,
-    declared,
     first,
     get,
     identifier,
     json_words,
-    listed,
     pointer,
     pointers,
     word,
@@ -172,6 +173,8 @@ class Reading:
         self.message: object = None
         """The message that is being read, and the part of it: notices have the path of the part."""
         self.part: object = None
+        self.holder: object = None
+        """The message or the content that the path of the part begins at."""
         self._places = places
         self._inner: tuple[int, dict[int, str]] = (-1, {})
         self.start = 0
@@ -404,6 +407,10 @@ class Reading:
         if self._inner[0] != self.source:
             self._inner = self.source, pointers(self.message)
         inner = self._inner[1].get(id(self.part))
+        if isinstance(self.part, Part):
+            holder = self._inner[1].get(id(self.holder))
+            own = None if holder is None else holder + self.part.path
+            inner = self._inner[1].get(id(self.part.given), own)
         if inner is not None:
             place += inner if field == "" else pointer(inner, field)
         self._notices.append(Notice(code, words, self.source, place))
@@ -581,154 +588,47 @@ def _orphans(
             yield Notice("orphan-result", words, sources[index])
 
 
-class Text(NamedTuple):
-    """Text, in the first of `fields` that is there; `role` overrides the role of the message."""
-
-    fields: tuple[str, ...]
-    role: str | None = None
-
-
-class Thought(NamedTuple):
-    """Reasoning, in the first of `fields` that is there."""
-
-    fields: tuple[str, ...]
-
-
-class CallFields(NamedTuple):
-    """A call; the values are the names of the fields for its name, arguments and id."""
-
-    name: str
-    arguments: str
-    id: str
-
-
-class ResultFields(NamedTuple):
-    """A result; `id` and `content` name the part's fields, and `is_error` overrides the part's."""
-
-    id: str
-    content: tuple[str, ...]
-    is_error: bool | None = None
-
-
-class Media(NamedTuple):
-    """Media, of which the message contains only the kind, in brackets."""
-
-
-class Silent(NamedTuple):
-    """A part that adds nothing to the message."""
-
-
-Word: TypeAlias = Text | Thought | CallFields | ResultFields | Media | Silent
-Kinds: TypeAlias = Mapping[str, Word]
-
-
-_WORDS: Mapping[str, Callable[..., Word]] = {
-    "text": lambda *fields: Text(fields),
-    "thought": lambda *fields: Thought(fields),
-    "call": CallFields,
-    "result": lambda id_, *content: ResultFields(id_, content),
-    "media": Media,
-    "silent": Silent,
-}
-
-
 def kinds_of(framework: str) -> Kinds:
     """Return the words of a framework's parts by kind, as `kinds.toml` lists them."""
-    return {
-        kind: _WORDS[word](*(kinds[kind] if isinstance(kinds, dict) else ()))
-        for word, kinds in KNOWN["parts"][framework].items()
-        for kind in kinds
-    }
-
-
-KIND_KEYS = ("type", "part_kind", "kind", "block_type")
-"""The fields that may contain a part's kind."""
+    return table_of_kinds(KNOWN["parts"][framework])
 
 
 def read_content(content: JsonValue, kinds: Kinds, reading: Reading) -> None:
     """Add content to the open message: text, a list of parts, or any other value as JSON."""
-    if isinstance(content, str):
-        reading.text(content)
-    elif isinstance(content, list | tuple):
-        read_parts(content, kinds, reading)
-    elif content is not None:
-        reading.text(json_words(content))
+    for part in parts_of(content, kinds):
+        read_part(part, reading, content)
 
 
-def read_parts(parts: Iterable[object], kinds: Kinds, reading: Reading) -> None:
-    """Add parts to the open message, in order."""
-    for index, part in enumerate(parts):
-        reading.part = parts if part is None else part
-        if isinstance(part, str):
-            reading.text(part)
-        elif part is None:
-            reading.notice("empty-item", "nothing is where a part belongs", field=index)
-        else:
-            kind = word(first(part, KIND_KEYS))
-            read_part(part, kind, kinds.get(kind), kinds, reading)
-
-
-def read_part(part: object, kind: str, meant: Word | None, kinds: Kinds, reading: Reading) -> None:
-    """Add one part to the open message; `meant` is its word in the table, None if unknown."""
-    if kind == "compaction":
-        reading.summary(words_of(first(part, ("content", "summary")), kinds))
-        return
-    match meant:
-        case Text(fields, role):
-            reading.text(words_of(first(part, fields), kinds), role)
-        case Thought(fields):
-            reading.thought(words_of(first(part, fields), kinds))
-        case CallFields(name, arguments, call_id):
-            reading.call(get(part, name), get(part, arguments), get(part, call_id))
-        case ResultFields(call_id, content, is_error):
-            failed = declared(part) if is_error is None else is_error
-            text = result_words(first(part, content), kinds)
-            reading.result(reading.identified(get(part, call_id)), text, failed, tool_name(part))
-        case Media():
-            reading.text(f"[{kind}]")
-        case None:
-            _read_unknown(part, kind, reading)
-
-
-def _read_unknown(part: object, kind: str, reading: Reading) -> None:
-    text = get(part, "text")
-    if kind or not isinstance(text, str):
-        named = f"of kind {brief(kind)}" if kind else brief(part)
-        reading.notice("unknown-part", f"a part {named} is kept as content")
-    reading.text(text if isinstance(text, str) else json_words(part))
-
-
-def words_of(value: JsonValue, kinds: Kinds) -> str:
-    """Return a value as text: the texts of its parts, or JSON if it has no parts."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    texts = [_text_of(part, kinds) for part in listed(value)]
-    if isinstance(value, list | tuple) and None not in texts:
-        return "".join(text for text in texts if text)
-    return json_words(value)
-
-
-def result_words(value: JsonValue, kinds: Kinds) -> str:
-    """Return a tool's result as text; a list with strings is its value as JSON, not its parts."""
-    if any(isinstance(item, str) for item in listed(value)):
-        return json_words(value)
-    return words_of(value, kinds)
+def read_part(
+    part: Part, reading: Reading, holder: object = None, *, nameless: str | None = None
+) -> None:
+    """Add one part to the open message. `holder` is what the part's path begins at, by default the
+    message. `nameless` says that ids may be missing: calls without one are given some, by which
+    results of the same name find them, or of this one if they have none.
+    """
+    reading.part, reading.holder = part, reading.message if holder is None else holder
+    name = word(part.name) or tool_name(part.given)
+    match part.kind:
+        case "silent" if part.given is None:
+            reading.notice("empty-item", "nothing is where a part belongs")
+        case "thought":
+            reading.thought(part.text)
+        case "summary":
+            reading.summary(part.text)
+        case "call":
+            made = reading.waiting_id(name) if part.id is None and nameless is not None else None
+            reading.call(part.name, part.arguments, part.id if made is None else made)
+        case "result":
+            answered = reading.identified(part.id)
+            if answered is None and nameless is not None:
+                answered = reading.answered_id(name or nameless)
+            reading.result(answered, part.text, part.is_error, name)
+        case "unknown":
+            reading.notice("unknown-part", f"a part {unknown_words(part)} is kept as content")
+    if part.kind in {"text", "refusal", "media", "unknown"}:
+        reading.text(part.text, part.role)
 
 
 def tool_name(result: object) -> str:
     """Return the name of a result's tool, or ""; it is needed where the call's id is missing."""
     return word(first(result, ("name", "tool_name", "toolName")))
-
-
-def _text_of(part: object, kinds: Kinds) -> str | None:
-    """Return the text of a part, or None if the part is not text."""
-    if isinstance(part, str):
-        return part
-    kind = word(first(part, KIND_KEYS))
-    match kinds.get(kind):
-        case Text(fields):
-            text = first(part, fields)
-            return text if isinstance(text, str) else None
-        case Media():
-            return f"[{kind}]"
-    return None

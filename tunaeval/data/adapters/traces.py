@@ -27,8 +27,10 @@ from typing import NamedTuple, TypeAlias
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation, Notice
+from tunaeval.wire import messages
+from tunaeval.wire.parts import CallFields, Kinds, ResultFields, Text
 
-from .dialects import claims_anthropic, read_anthropic, read_chat, unwrapped
+from .dialects import read_anthropic, read_chat, unwrapped
 from .fields import (
     KNOWN,
     fields_of,
@@ -44,7 +46,7 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import CallFields, Kinds, Reading, ResultFields, Text, kinds_of, read_parts
+from .reading import Reading, kinds_of, read_content
 
 _OWN = "gen_ai."
 _DETAILS = "gen_ai.client.inference.operation.details"
@@ -193,11 +195,11 @@ def claims(message: object) -> bool:
 def read(message: object, reading: Reading) -> None:
     parts = get(message, "parts")
     if not isinstance(parts, list):
-        (read_anthropic if claims_anthropic(message) else read_chat)(message, reading)
+        (read_anthropic if messages.claims(message) else read_chat)(message, reading)
         return
     usage, at = usage_of(get(message, "usage")), instant(get(message, "created_at"))
     reading.begin(get(message, "role"), usage=usage, at=at)
-    read_parts(parts, _KINDS, reading)
+    read_content(parts, _KINDS, reading)
 
 
 class _RequestSpan:
