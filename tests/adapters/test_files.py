@@ -371,7 +371,8 @@ def test_each_row_of_tau_bench_is_a_conversation() -> None:
 def test_simulations_of_tau2_are_conversations_without_the_users_tokens() -> None:
     messages = WRITERS["tau2"](STEPS)
     for message in messages:
-        message |= {"usage": {"prompt_tokens": 9, "completion_tokens": 1}, "cost": 0.25}
+        if message["role"] != "tool":
+            message |= {"usage": {"prompt_tokens": 9, "completion_tokens": 1}, "cost": 0.25}
     run = {"id": "r", "task_id": "4", "trial": 0, "messages": messages}
     file = {
         "tasks": [],

@@ -127,3 +127,37 @@ def test_a_part_that_is_not_known_has_its_path(document: Any, path: str) -> None
 def test_a_part_of_nothing_is_told() -> None:
     read = read_conversation([{"role": "user", "content": [None, {"type": "text", "text": "go"}]}])
     assert told(read) == [("empty-item", "/0/content/0")]
+
+
+USE = {"type": "tool_use", "id": "c", "name": "f", "input": {}}
+RESULT = {"type": "tool_result", "tool_use_id": "c", "content": "a"}
+
+
+@pytest.mark.parametrize(("message", "field"), [
+    ({"role": "assistant", "content": [USE], "tool_calls": CALLED["tool_calls"]}, "tool_calls"),
+    ({"role": "assistant", "content": "hm", "parts": [{"type": "tool-invocation"}],
+      "toolInvocations": [{"toolCallId": "c"}]}, "toolInvocations"),
+    ({"role": "assistant", "content": "hm", "parts": [{"text": "go"}]}, "parts"),
+    ({"role": "assistant", "content": "hm", "tool_calls": "[{}]"}, "tool_calls"),
+    ({"role": "assistant", "content": "hm", "tool_calls": {"id": "c"}}, "tool_calls"),
+    ({"role": "user", "content": "hm", "history": [ASKED]}, "history"),
+    ({"role": "assistant", "content": "hm", "usage_metadata": {"input_tokens": 3}},
+     "usage_metadata"),
+    ({"type": "ai", "content": [USE], "tool_calls": []}, "content"),
+])  # fmt: skip
+def test_a_field_of_a_message_that_is_not_read_is_told(message: Any, field: str) -> None:
+    read = read_conversation({"traj": [message]})
+    assert ("unread-field", f"/traj/0/{field}") in told(read)
+
+
+@pytest.mark.parametrize("odd", [1.5, True, ["c"], {"id": "c"}])
+def test_an_id_of_another_type_is_told(odd: Any) -> None:
+    call = {**CALLED["tool_calls"][0], "id": odd}
+    chat = [{**CALLED, "tool_calls": [call]}, {"role": "tool", "tool_call_id": odd, "content": "a"}]
+    blocks = [{"role": "assistant", "content": [{**USE, "id": odd}]},
+              {"role": "user", "content": [{**RESULT, "tool_use_id": odd}]}]  # fmt: skip
+    paths = ["/0/tool_calls/0", "/1"], ["/0/content/0", "/1/content/0"]
+    for messages, wanted in zip((chat, blocks), paths, strict=True):
+        read = read_conversation(messages)
+        assert told(read) == [("invalid-id", path) for path in wanted]
+        assert [message.role for message in read.messages] == ["assistant", "tool"]

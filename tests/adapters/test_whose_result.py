@@ -89,7 +89,9 @@ def test_results_in_lists_of_messages_are_found_as_well() -> None:
     ],
 )
 def test_it_is_so_for_geminis_parts(part: dict[str, Any]) -> None:
-    calls = [{"functionCall": {"id": id_, "name": id_, "args": {}}} for id_ in ("f", "g")]
+    calls: list[dict[str, Any]] = [
+        {"functionCall": {"id": id_, "name": id_, "args": {}}} for id_ in ("f", "g")
+    ]
     contents = [{"role": "model", "parts": calls}, {"role": "user", "parts": [part]}]
     assert answered(tunaeval.read_conversation(contents)) == [("g", "r")]
     later = {"role": "user", "parts": [part]}

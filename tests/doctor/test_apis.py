@@ -18,9 +18,9 @@ from tests.doctor.other_apis import Event, sound
 from tests.doctor.test_bad_servers import JSON
 from tunaeval.doctor.asks import ONE
 from tunaeval.doctor.examination import Examination, examine
+from tunaeval.doctor.reading import read_answer
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import APIS
-from tunaeval.doctor.wording import read_worded
 from tunaeval.models.clients.server import Heard
 
 
@@ -133,7 +133,7 @@ def test_calls_left_in_the_text_are_found_in_every_api() -> None:
 def test_cached_tokens_of_a_prompt_are_counted_by_anthropic_beside_the_others() -> None:
     usage = {"input_tokens": 1, "cache_read_input_tokens": 6, "output_tokens": 2}
     body = json.dumps({"content": [], "stop_reason": "end_turn", "usage": usage}).encode()
-    answer = read_worded(replace(ONE[0], api="messages"), Heard(200, {}, body))
+    answer = read_answer(replace(ONE[0], api="messages"), Heard(200, {}, body))
     assert (answer.prompt_tokens, answer.completion_tokens, answer.finish) == (7, 2, "stop")
 
 
@@ -153,9 +153,9 @@ EVENTS = st.lists(st.dictionaries(
 @pytest.mark.parametrize("api", APIS)
 def test_no_answer_raises(api: Any, events: list[dict[str, Any]]) -> None:
     text = "".join(f"data: {json.dumps(one)}\n\n" for one in events)
-    read_worded(replace(ONE[1], api=api), Heard(200, {}, text.encode()))
+    read_answer(replace(ONE[1], api=api), Heard(200, {}, text.encode()))
     for body in events[:1]:
-        read_worded(replace(ONE[0], api=api), Heard(200, {}, json.dumps(body).encode()))
+        read_answer(replace(ONE[0], api=api), Heard(200, {}, json.dumps(body).encode()))
 
 
 @pytest.mark.parametrize("api", APIS)

@@ -11,7 +11,7 @@ from tests.parsing.test_server_streams import arguments_of
 from tests.parsing.test_servers_that_differ import BOTH, LS, PWD, fragment, streamed
 from tunaeval import parse_message, stream
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.wire import ODDITIES
+from tunaeval.types.parsing import JOINED
 
 
 @pytest.mark.parametrize("index", [{"index": 0}, {"index": 1}, {}])
@@ -21,7 +21,7 @@ def test_a_changed_id_begins_a_call_without_a_name_too(index: JsonObject) -> Non
         [fragment("bash", LS, index=0, id="a")], [fragment(None, PWD, id="b", **index)]
     )
     assert said(result) == BOTH[:1]
-    assert [code for code in codes(result) if code not in ODDITIES] == ["invalid-name"]
+    assert [code for code in codes(result) if code not in JOINED] == ["invalid-name"]
 
 
 def test_the_older_function_call_is_a_call() -> None:

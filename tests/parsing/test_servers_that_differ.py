@@ -17,8 +17,7 @@ from tunaeval import parse_message, stream
 from tunaeval.errors import UsageError
 from tunaeval.testing.strategies import chunkings, json_values
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.parsing import ParseResult
-from tunaeval.wire import ODDITIES
+from tunaeval.types.parsing import JOINED, ParseResult
 
 
 class Server(NamedTuple):
@@ -88,8 +87,8 @@ def test_calls_are_kept_apart_however_a_server_numbers_them(
     if server.ids == "none":
         calls = [{"function": call["function"]} for call in calls]
     odd = {"zero": "index-shared", "none": "index-missing"}.get(server.numbers)
-    assert {code for code in codes(result) if code in ODDITIES} <= {odd}
-    others = tuple(one for one in result.diagnoses if one.code not in ODDITIES)
+    assert {code for code in codes(result) if code in JOINED} <= {odd}
+    others = tuple(one for one in result.diagnoses if one.code not in JOINED)
     whole = parse_message({"tool_calls": calls}, "hermes")
     assert replace(result, diagnoses=others) == whole
     for number, each in enumerate(result.calls):

@@ -125,6 +125,9 @@ def parse_message(
 ) -> ParseResult:
     """Read an OpenAI-style message (a dict or an object): structured calls first, then its text.
 
+    A whole answer is read, too, if it is one of OpenAI's chat completions or Responses, Anthropic's
+    Messages, Gemini or Bedrock's Converse; it is recognised by its fields.
+
     `source` says where calls are expected. "structured" means that the server got the tools and
     should have parsed the calls, so a call in the text counts with a repair (`leaked-call`, level
     `standard`), and does not count at `strict`. With None, calls in either place count. `abstain`

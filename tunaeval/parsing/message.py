@@ -1,4 +1,4 @@
-"""Reads OpenAI-style messages, whole or as deltas: structured calls first, then the text.
+"""Reads messages, whole or as the events of a stream: structured calls first, then the text.
 
 If the server has parsed calls, these are the calls of the result, and the text only gives content
 and reasoning, so that a call which the server left in the text does not count twice. If no
@@ -29,10 +29,11 @@ from tunaeval.types.calls import (
     one_each,
     repeats,
 )
-from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
-from tunaeval.wire import Added, Assembler, GrowingCall, recognised
-from tunaeval.wire.chat import REASONING_KEYS, called, items_in, said
+from tunaeval.wire.apis import recognised
+from tunaeval.wire.assembler import Added, Assembler, GrowingCall
+from tunaeval.wire.chat import REASONING_KEYS, called, foreign_calls, items_in, said
 from tunaeval.wire.events import DataLines, is_event
 
 from .collect import Collector, LiveCall, LiveObject, event, widened, without_abstaining
@@ -201,11 +202,13 @@ def structured(
         calls.append(call)
     if len(items) > MAX_CALLS:
         diagnoses.append(Diagnosis("too-many-calls", f"more than {MAX_CALLS} calls"))
-    once, odd = one_each(calls)
-    if level != "strict":
-        calls, odd = once, [note for note in odd if note[1] == ID_SHARED]
-    diagnoses += [Diagnosis(code, f"tool_calls[{index}]: {text}") for index, code, text in odd]
-    again = repeats(calls)
+    again: set[int] = set()
+    if len(calls) > 1:
+        once, odd = one_each(calls)
+        if level != "strict":
+            calls, odd = once, [note for note in odd if note[1] == ID_SHARED]
+        diagnoses += [Diagnosis(code, f"tool_calls[{index}]: {text}") for index, code, text in odd]
+        again = repeats(calls)
     found = tuple(call for at, call in enumerate(calls) if call and at not in again)
     outcome = outcome_of(found, attempted=bool(items), cut=cut)
     result = ParseResult(found, "", None, tuple(diagnoses), cut, outcome)

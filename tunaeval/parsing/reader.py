@@ -242,8 +242,8 @@ class Stream:
         """Read the next `delta` of an OpenAI-compatible stream: content, tool_calls, reasoning.
 
         If the server has parsed calls, the result has these, and calls in the text do not count
-        (see `parse_message`). `delta` may also be a whole chunk or its choice. Returns the events
-        that the delta made certain.
+        (see `parse_message`). `delta` may also be a whole chunk or its choice, or an event of
+        another API. Returns the events that the delta made certain.
         """
         if not isinstance(delta, Mapping):
             raise refusal("delta", delta, "a dict, as in choices[0]['delta'] of a chunk")
@@ -251,7 +251,8 @@ class Stream:
         return self._news()
 
     def feed_sse(self, piece: str | bytes) -> list[Event]:
-        """Read the next piece of an OpenAI-compatible event stream; return the new events.
+        """Read the next piece of an event stream of OpenAI's, Anthropic's or Gemini's API; return
+        the new events.
 
         Pieces may end anywhere, even inside a line or a character. A chunk that cannot be read
         gives the diagnosis "invalid-chunk", and the other chunks are read. A stream that ends in an

@@ -41,8 +41,9 @@ from tunaeval.parsing.finder import finder_of
 from tunaeval.parsing.message import structured as read_items
 from tunaeval.parsing.reader import Reader
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools, repeats
-from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import ABSTAINED, LATER_TURN, REMARKS, Diagnosis, ParseResult
+from tunaeval.wire.chat import foreign_calls
 
 from .engines import Run, run_by
 from .gold import MARKS, Gold

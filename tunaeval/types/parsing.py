@@ -29,10 +29,13 @@ LATER_TURN = "later-turn"
 
 _DETAILS = {"malformed": (UNKNOWN_TOOL, NOT_TEXT), "no_call": (ABSTAINED,)}
 
+JOINED = ("index-missing", "index-shared", "name-late", "id-changed", ID_SHARED)
+"""The codes of what was odd about the pieces of structured calls, which were joined."""
+
 REMARKS = frozenset({
     "quoted", "mention", "echo", LATER_TURN, "lone-surrogate", "nul", "duplicate-key",
     "too-many-diagnoses", "trailing-ellipsis", "unclosed-fence", "unclosed-reasoning", ABSTAINED,
-    REPEATED_CALL, ID_SHARED,
+    REPEATED_CALL, *JOINED,
 })  # fmt: skip
 """Codes of diagnoses that do not concern an attempt at a call."""
 

@@ -5,8 +5,8 @@ have its id and its name. Servers do otherwise, and this is how their fragments 
 
 - An index that is missing is that of the call with the fragment's id, else that of the last
   fragment, or the fragment's place if there are several in one event. A text of digits is a number.
-- Under one index a new call begins with a name and another id, and with a name and arguments behind
-  complete arguments. So do arguments behind complete ones whose name was repeated.
+- Under one index a new call begins with a name and another id, and behind complete arguments with
+  another name or other arguments. These are of the same name if it was repeated before them.
 - Another id without a name continues a call whose arguments are not complete: some servers make a
   new id for each fragment, and some send it in pieces before the arguments.
 - A name comes in pieces before the arguments. Later it is a repetition, or the name of a call that
@@ -34,9 +34,6 @@ from .endings import finish_of, usage_of
 from .events import DONE, decoded
 from .fields import identifier
 from .values import Api, Fragment
-
-ODDITIES = ("index-missing", "index-shared", "name-late", "id-changed", "id-shared")
-"""The codes of what is odd about the fragments of calls, none of which is an attempt at a call."""
 
 _SHOWN = 60
 
@@ -77,7 +74,10 @@ class GrowingCall:
     """A call of which fragments are arriving; `number` counts the calls before it.
 
     `index` is the server's number of the call, which several calls may share; `key` is the id by
-    which its fragments are known. `odd` has the fragment if that is no object.
+    which its fragments are known. `odd` has the fragment if that is no object. The arguments have
+    `begun`, and are `complete` if they are a whole JSON text so far. The name is complete as far as
+    one can know (`is_named`), came behind arguments (`is_late`), or was repeated behind complete
+    ones, so that it may begin another call (`is_named_again`).
     """
 
     def __init__(self, number: int, index: int, *, is_older: bool = False) -> None:
@@ -85,35 +85,22 @@ class GrowingCall:
         self.key = ""
         self.id: JsonValue = None
         self.odd: tuple[JsonValue, ...] = ()
-        self.is_custom = False
-        self.begun = False
-        """Whether the arguments have begun."""
-        self.complete = False
-        """Whether the arguments are a whole JSON text so far."""
-        self.is_named = False
-        """Whether the name is complete, as far as one can know."""
-        self.is_late = False
-        """Whether the name came after arguments."""
-        self.is_named_again = False
-        """Whether the name was repeated after complete arguments: it may begin another call."""
-        self._names: list[str] = []
+        self.is_custom = self.begun = self.complete = False
+        self.is_named = self.is_late = self.is_named_again = False
         self.name_size = 0
+        self._names: list[str] = []
         self._odd_name: JsonValue = ""
         self._texts: list[str] = []
         self._value: JsonValue = None
         """Arguments that arrived as an object instead of a string."""
         self._halves = Halves()
         self._depth = 0
-        self._quoted = self._escaped = False
+        self._quoted = self._escaped = self._filled = False
 
     @property
     def name(self) -> str:
         """The part of the name that has arrived."""
         return "".join(self._names)
-
-    @property
-    def has_name(self) -> bool:
-        return self.name_size > 0
 
     def is_called(self, name: JsonValue) -> bool:
         """Whether `name` is the name that has arrived."""
@@ -138,25 +125,28 @@ class GrowingCall:
 
     def fill(self, fragment: Fragment) -> str:
         """Add what is missing of a call that is repeated whole; return the text that it adds."""
-        name = None if self.has_name else fragment.name
-        text, whole = "".join(self._texts) + self._halves.kept, fragment.arguments
-        rest = whole if self._value is None and not text.strip() else None
-        if isinstance(whole, str) and text.strip() and whole.startswith(text):
-            rest = whole[len(text) - len(self._halves.kept) :]
-            self._halves.kept = ""
+        rest, whole = None, fragment.arguments
+        if whole and not self._filled:
+            self._filled, text = True, "".join(self._texts)
+            if isinstance(whole, str) and whole.startswith(text + self._halves.kept):
+                rest = whole[len(text) :]
+                self._halves.kept = ""
+            elif self._value is None and not text.strip():
+                rest = whole
+        name = None if self.name_size else fragment.name
         return self.take(fragment._replace(name=name, arguments=rest or None))
 
     def _take_name(self, name: JsonValue) -> None:
         if not isinstance(name, str):
             self._odd_name = name or self._odd_name
-        elif name and not self.is_called(name) and (not self.begun or self._may_be_late):
+        elif (
+            name
+            and not self.is_called(name)
+            and (not self.begun or self.is_late or not self._names)
+        ):
             self.is_late = self.begun
             self._names.append(name)
             self.name_size += len(name)
-
-    @property
-    def _may_be_late(self) -> bool:
-        return self.is_late or not self._names
 
     def _follow(self, text: str) -> None:
         """Follow the brackets of the next piece of the arguments."""
@@ -196,38 +186,32 @@ class GrowingCall:
 
 
 class Assembler:
-    """One streamed answer. `data` and `event` take the next event and return what it added."""
+    """One streamed answer. `data` and `event` take the next event and return what it added.
+
+    `begun`: an event has come; `understood`: one that could be read. The stream has `ended` with a
+    finish reason or the mark of the end, or `failed` if the last event was an error before that;
+    `fault` is what was wrong with that event, or "". `final` is the whole message that came at the
+    end, or in place of a stream, and `is_streamed` says that anything came in pieces. `has_others`:
+    there are choices beside the one that is read. `oddities` has what is odd about the fragments,
+    in words, by its code.
+    """
 
     def __init__(self) -> None:
         self.oddities: dict[str, str] = {}
-        """What is odd about the fragments, in words, by its code."""
-        self.begun = False
-        """Whether an event has come."""
-        self.ended = False
-        """Whether the stream is complete: a finish reason, or the mark of the end, has come."""
-        self.failed = False
-        """Whether the last event was an error in a stream that was not complete."""
-        self.understood = False
-        """Whether an event could be read as one of an API."""
-        self.has_others = False
-        """Whether there are other choices beside the one that is read."""
-        self.fault = ""
-        """What was wrong with the last event; "" if nothing was."""
-        self.final: JsonObject | None = None
-        """The whole message that came at the end, or in place of a stream."""
-        self.is_streamed = False
-        """Whether anything came in pieces."""
         self.calls: list[GrowingCall] = []
+        self.final: JsonObject | None = None
+        self.fault = ""
+        self.begun = self.understood = self.ended = self.failed = False
+        self.is_streamed = self.has_others = False
         self._latest: dict[int, GrowingCall] = {}
         """The call that got the latest fragment, by index."""
         self._by_key: dict[str, GrowingCall] = {}
-        self._index = 0
+        self._index, self._highest = 0, -1
         """The index of the last fragment, and the highest of all."""
-        self._highest = -1
         self._texts: dict[str, list[str]] = {}
+        self._halves: dict[str, Halves] = {}
         self._places: set[tuple[str, str]] = set()
         """Where texts came in pieces, by kind."""
-        self._halves: dict[str, Halves] = {}
         self._api: Api | None = None
         self._reason: str | None = None
         self._usage: JsonObject = {}
@@ -252,44 +236,47 @@ class Assembler:
         api = recognised(event)
         self.begun, self._api = True, api or self._api
         added = self.take((api or chat.CHAT).fragments(event))
-        if not any(one.kind in {"odd", "error"} for one in added):
-            self.understood = self.understood or api is not None
-            if added:
-                self.fault, self.failed = "", False
+        if added and added[-1].kind in {"odd", "error"}:
+            return added
+        self.understood = self.understood or api is not None
+        if added:
+            self.fault, self.failed = "", False
         return added
 
     def delta(self, given: Mapping[str, JsonValue]) -> list[Added]:
         """Take a delta of chat completions, or the choice or the event that it is in."""
-        return self.event(chat.event_of(given))
+        is_plain = isinstance(given.get("content"), str) or "tool_calls" in given  # most are
+        if is_plain and "choices" not in given and not given.get("error"):
+            self._api = chat.CHAT
+            return self.take(chat.delta_fragments(given))
+        return self.event(given if recognised(given) is not None else chat.event_of(given))
 
     def take(self, fragments: Iterable[Fragment], *, streamed: bool = True) -> list[Added]:
         """Take fragments of the answer."""
         found: list[Added] = []
         for one in fragments:
-            match one.kind:
-                case "text" | "thought" | "refusal":
-                    found += self._text(one)
-                case "call":
-                    call = self._call_of(one)
-                    found.append(Added("call", self._grown(call, one), call))
-                case "whole":
-                    found += self._whole(one.value or {})
-                case "odd":
-                    found.append(self._odd(one.text, one.value))
-                case "error":
-                    self.failed = not self.ended
-                    self.fault = f": {one.text}"
-                    found.append(Added("error", one.text))
-                case "usage":
-                    given = ((key, value) for key, value in one.value.items() if value is not None)
-                    self._usage.update(given)
-                case "other":
-                    self.has_others = True
-                case "finish" | "end":
-                    self.ended, self._reason = True, one.text or self._reason
-        self.is_streamed = self.is_streamed or (
-            streamed and any(one.kind != "odd" for one in found)
-        )
+            kind = one.kind
+            if kind in _KEYS:
+                found += self._text(one)
+            elif kind == "call":
+                call = self._call_of(one)
+                found.append(Added("call", self._grown(call, one), call))
+            elif kind == "whole":
+                found += self._whole(one.value or {})
+            elif kind == "odd":
+                found.append(self._odd(one.text, one.value))
+            elif kind == "error":
+                self.failed, self.fault = not self.ended, f": {one.text}"
+                found.append(Added("error", one.text))
+            elif kind == "usage":
+                given = ((key, value) for key, value in one.value.items() if value is not None)
+                self._usage.update(given)
+            elif kind == "other":
+                self.has_others = True
+            else:
+                self.ended, self._reason = True, one.text or self._reason
+        if streamed and found and found[0].kind != "odd":
+            self.is_streamed = True
         return found
 
     def end(self) -> list[Added]:
@@ -318,7 +305,7 @@ class Assembler:
         if self.final is not None and not self.is_streamed:
             return self.final
         message: JsonObject = {"role": "assistant", "content": None}
-        message |= {key: "".join(texts) for key, texts in self._texts.items()}
+        message |= {key: "".join(texts) for key, texts in self._texts.items() if texts}
         if calls := self.ordered():
             message["tool_calls"] = [call.item() for call in calls]
         return message
@@ -333,28 +320,28 @@ class Assembler:
 
     def _text(self, one: Fragment) -> list[Added]:
         """Add a text; one that is repeated whole counts only if none of its place has come."""
-        place = (one.kind, one.key)
-        if not one.text or (one.is_whole and place in self._places):
-            return []
         if one.key:
+            place = (one.kind, one.key)
+            if one.is_whole and place in self._places:
+                return []
             self._places.add(place)
-        key = one.name if isinstance(one.name, str) else _KEYS[one.kind]
+        key = one.name or _KEYS[one.kind]
         halves = self._halves.get(key)
         if halves is None:
             halves = self._halves[key] = Halves()
+            self._texts[key] = []
         text = halves.joined(one.text)
         return [self._said(key, text)] if text else []
 
     def _said(self, key: str, text: str) -> Added:
-        self._texts.setdefault(key, []).append(text)
+        self._texts[key].append(text)
         return Added(_KINDS.get(key, "thought"), text)
 
     def _whole(self, message: Mapping[str, JsonValue]) -> list[Added]:
         """Take the whole message: what is missing of the answer so far is taken from it."""
         self.final = dict(message)
-        said = {"text": "content" in self._texts, "call": bool(self.calls),
-                "refusal": "refusal" in self._texts}  # fmt: skip
-        said["thought"] = any(key not in _KINDS for key in self._texts)
+        said = {_KINDS.get(key, "thought"): any(texts) for key, texts in self._texts.items()}
+        said["call"] = bool(self.calls)
         missing = (one for one in chat.delta_fragments(message, is_whole=True)
                    if not said.get(one.kind) or one.kind == "odd")  # fmt: skip
         return self.take(missing, streamed=False)
@@ -367,6 +354,9 @@ class Assembler:
         key = one.key or identifier(one.id) or ""
         known = self._by_key.get(key) if key else None
         index = numbered(one.index)
+        if (index is None or isinstance(one.index, str)) and not one.begins:
+            given = "no index" if one.index is None else f"the index {shown(one.index):.{_SHOWN}}"
+            self.report("index-missing", f"a fragment of a call has {given}")
         slot = self._slot(one, known) if index is None else index
         call = known if known is not None and known.index == slot else self._latest.get(slot)
         if call is None and known is not None and not one.name and not known.complete:
@@ -385,8 +375,6 @@ class Assembler:
         """Return the index of a fragment that has none."""
         if one.begins:
             return self._highest + 1 if known is None else known.index
-        said = "" if one.index is None else f": {shown(one.index):.{_SHOWN}}"
-        self.report("index-missing", f"a fragment of a call has no index{said}")
         if known is not None:
             return known.index
         return self._index if one.place is None else one.place
@@ -399,16 +387,17 @@ class Assembler:
         if one.is_whole and not one.begins:
             return not is_other
         text = one.arguments.lstrip() if isinstance(one.arguments, str) else one.arguments
-        begins = text.startswith("{") if isinstance(text, str) else text is not None
+        is_value = text is not None and not isinstance(text, str)
+        begins = is_value or (isinstance(text, str) and text.startswith("{"))
         if one.begins:
             goes_on = bool(key) and not is_other and not call.begun
         elif is_other:
             goes_on = not call.complete and self._is_renamed(call, one, begins)
-        elif call.complete and text:
-            goes_on = not (begins and one.name) and not call.is_named_again
+        elif not call.complete or call.is_late or not one.name or text or is_value:
+            goes_on = not (call.complete and begins)
         else:
-            again = call.complete and call.is_called(one.name) and not call.is_late
-            call.is_named_again, goes_on = call.is_named_again or again, True
+            goes_on = not call.name_size or call.is_called(one.name)
+            call.is_named_again = goes_on and call.name_size > 0
         if not goes_on and numbered(one.index) is not None and (is_other or not key):
             self.report("index-shared", "several calls have one index")
         return goes_on

@@ -8,16 +8,21 @@ entries of one choice, or the whole message; the older completions API has `text
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
+from tunaeval.types.messages import RESULT_ROLES, Usage
 from tunaeval.types.parsing import NOT_TEXT
 
-from .endings import usage_of
+from .endings import error_in, usage_of
 from .fields import first, get, listed, word
 from .parts import Kinds, Wanted, declared, kinds_of, parts_of
-from .values import Answer, Api, Fragment, Message, Part
+from .requests import Reading, results_in, whole_request
+from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result
+from .writing import CREATED, arguments_of, calls_in, counts, pieces
 
 KINDS: Kinds = kinds_of({
     "text": {"text": ("text",), "input_text": ("text",), "output_text": ("text",)},
@@ -117,6 +122,25 @@ def items_in(value: object) -> list[JsonValue]:
     return [value] if value else []
 
 
+_FOREIGN = frozenset({"tool_use", "tool_call", "function_call", "functionCall"})
+
+
+def foreign_calls(content: object, items: Iterable[object] = ()) -> list[str]:
+    """Return the types of content parts that are calls of another API, which are not read as
+    OpenAI's. Parts with the id of one of `items`, the structured calls beside them, are left out,
+    as LangChain has each call in both places.
+    """
+    known = {one for item in items if isinstance(one := get(item, "id"), str)}
+    found: list[str] = []
+    for part in content if isinstance(content, list | tuple) else ():
+        kind, id_ = get(part, "type"), get(part, "id")
+        if not isinstance(kind, str):
+            kind = next((key for key in _FOREIGN if get(part, key)), None)
+        if kind in _FOREIGN and not (isinstance(id_, str) and id_ in known):
+            found.append(str(kind))
+    return found
+
+
 def answers(document: Mapping[str, JsonValue]) -> bool:
     return "choices" in document
 
@@ -172,24 +196,6 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     )
 
 
-def error_in(document: Mapping[str, JsonValue]) -> str | None:
-    """Return the error that a document of any API reports, in words, or None."""
-    error = document.get("error")
-    if not error and "error" in (document.get("object"), document.get("type")):
-        error = document.get("message")
-    if not error:
-        return None
-    words = error.get("message") if isinstance(error, Mapping) else error
-    return words if isinstance(words, str) and words else _shown(error)
-
-
-def _shown(value: JsonValue) -> str:
-    try:
-        return f"{value!r:.200}"
-    except RecursionError:
-        return "an error that is nested too deeply"
-
-
 _QUIET = frozenset({
     "choices", "citations", "created", "error", "event", "id", "metrics", "model", "object",
     "obfuscation", "prompt_filter_results", "prompt_progress", "provider", "request_id",
@@ -213,21 +219,20 @@ def event_of(given: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
     return {"choices": [given]}
 
 
-def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
-    """Yield what a chunk adds, which may also be a whole answer."""
+def fragments(event: Mapping[str, JsonValue]) -> list[Fragment]:
+    """Return what a chunk adds, which may also be a whole answer."""
     if error := error_in(event):
-        yield Fragment("error", f"the server reports: {error}")
-        return
-    if odd := _odd_choices(event):
-        yield Fragment("odd", odd)
-        return
-    choices = listed(event.get("choices"))
-    if len(choices) == 1 and not choices[0].get("index"):
-        yield from _choice(choices[0])
+        return [Fragment("error", f"the server reports: {error}")]
+    choices = event.get("choices")
+    if type(choices) is list and len(choices) == 1 and type(choices[0]) is dict:  # most are
+        found = [Fragment("other")] if numbered(choices[0].get("index")) else _choice(choices[0])
+    elif odd := _odd_choices(event):
+        return [Fragment("odd", odd)]
     else:
-        yield from _choices([one for one in choices if isinstance(one, Mapping)])
+        found = _choices([one for one in listed(choices) if isinstance(one, Mapping)])
     if isinstance(usage := event.get("usage"), Mapping):
-        yield Fragment("usage", value=usage)
+        found.append(Fragment("usage", value=usage))
+    return found
 
 
 def _odd_choices(chunk: Mapping[str, JsonValue]) -> str:
@@ -242,71 +247,61 @@ def _odd_choices(chunk: Mapping[str, JsonValue]) -> str:
     return f"a chunk without choices, but with {strange[0]!r:.60}" if strange else ""
 
 
-def _choices(choices: Sequence[Mapping[str, JsonValue]]) -> Iterator[Fragment]:
-    """Yield what all entries of the choice of index 0 add, or the first one without an index."""
+def _choices(choices: Sequence[Mapping[str, JsonValue]]) -> list[Fragment]:
+    """Return what all entries of the choice of index 0 add, or the first one without an index."""
     own = [one for one in choices if choice_order(one.get("index")) == 0]
     own = own or [one for one in choices if choice_order(one.get("index")) == 1][:1]
-    for choice in own:
-        yield from _choice(choice)
-    if len(own) < len(choices):
-        yield Fragment("other")
+    found = [fragment for choice in own for fragment in _choice(choice)]
+    return [*found, Fragment("other")] if len(own) < len(choices) else found
 
 
-def _choice(choice: Mapping[str, JsonValue]) -> Iterator[Fragment]:
-    """Yield what one entry adds. With a delta, a message is the whole at the end."""
-    delta, message, text = (choice.get(key) for key in _SAID)
-    if isinstance(delta, Mapping):
-        yield from delta_fragments(delta)
-    elif delta is not None:
-        yield Fragment("odd", f"a choice whose delta is {type(delta).__name__}")
+def _choice(choice: Mapping[str, JsonValue]) -> list[Fragment]:
+    """Return what one entry adds. With a delta, a message is the whole at the end."""
+    delta, message, text = choice.get("delta"), choice.get("message"), choice.get("text")
+    found = delta_fragments(delta) if isinstance(delta, Mapping) else []
     if isinstance(message, Mapping):
-        yield Fragment("whole", value=message)
-    elif message is not None and delta is None:
-        yield Fragment("odd", f"a choice whose message is {type(message).__name__}")
-    if text is not None and delta is None and message is None:
-        is_text = isinstance(text, str)
-        odd = Fragment("odd", f"a choice whose text is {type(text).__name__}")
-        yield Fragment("text", text) if is_text else odd
+        found.append(Fragment("whole", value=message))
+    said = next((key for key in _SAID if choice.get(key) is not None), None)
+    if said == "text" and isinstance(text, str):
+        found.append(Fragment("text", text))
+    elif said is not None and not isinstance(choice[said], Mapping):
+        found.append(Fragment("odd", f"a choice whose {said} is {type(choice[said]).__name__}"))
     reason = choice.get("finish_reason")
     if reason == "error" or choice.get("error"):
-        yield Fragment("error", error_in(choice) or "the server ended the reply with an error")
-    elif isinstance(reason, str) and reason:
-        yield Fragment("finish", reason)
+        why = error_in(choice) or "the server ended the reply with an error"
+        found.append(Fragment("error", why))
+    elif reason and isinstance(reason, str):
+        found.append(Fragment("finish", reason))
+    return found
 
 
-def delta_fragments(
-    delta: Mapping[str, JsonValue], *, is_whole: bool = False
-) -> Iterator[Fragment]:
-    """Yield what a delta adds, or a whole message, whose calls are whole."""
+def delta_fragments(delta: Mapping[str, JsonValue], *, is_whole: bool = False) -> list[Fragment]:
+    """Return what a delta adds, or a whole message, whose calls are whole."""
+    found: list[Fragment] = []
     for key in REASONING_KEYS:
         if thought := delta.get(key):
             if isinstance(thought, str):
-                yield Fragment("thought", thought, name=key)
+                found.append(Fragment("thought", thought, name=key))
             break
     if calls := delta.get("tool_calls"):
         items = items_in(calls)
+        is_alone = len(items) == 1
         for place, item in enumerate(items):
-            yield _call_fragment(item, place, len(items) == 1, is_whole)
+            one = _call_fragment(item, place, is_whole=is_whole)
+            found.append(one._replace(place=None) if is_alone else one)
     if (older := delta.get("function_call")) is not None:
         item = {"function": older} if isinstance(older, Mapping) else older
-        yield _call_fragment(item, 0, True, is_whole)._replace(is_older=True)
+        found.append(_call_fragment(item, 0, is_whole=is_whole)._replace(is_older=True))
     if isinstance(refusal := delta.get("refusal"), str) and refusal:
-        yield Fragment("refusal", refusal)
-    if content := delta.get("content"):
-        if isinstance(content, str):
-            yield Fragment("text", content)
-        else:
-            yield from _content(content)
-
-
-def _content(content: JsonValue) -> Iterator[Fragment]:
-    text, thought, odd = said(content)
-    if odd:
-        yield Fragment("odd", odd, value=NOT_TEXT)
-    if thought:
-        yield Fragment("thought", thought)
-    if text:
-        yield Fragment("text", text)
+        found.append(Fragment("refusal", refusal))
+    content = delta.get("content")
+    if content and not isinstance(content, str):
+        content, thought, odd = said(content)
+        found += [Fragment("odd", odd, value=NOT_TEXT)] if odd else []
+        found += [Fragment("thought", thought)] if thought else []
+    if content:
+        found.append(Fragment("text", content))
+    return found
 
 
 def said(content: JsonValue) -> tuple[str, str, str]:
@@ -325,19 +320,134 @@ def said(content: JsonValue) -> tuple[str, str, str]:
     return text_of([part.given for part in parts if part.kind != "thought"]), thought, ""
 
 
-def _call_fragment(item: object, place: int, alone: bool, is_whole: bool) -> Fragment:
+def _call_fragment(item: object, place: int, *, is_whole: bool) -> Fragment:
     if not isinstance(item, Mapping):
         return Fragment("call", index=place, arguments=item, value="no object")
-    index = place if is_whole else item.get("index")
-    id_, name, kind = item.get("id"), None, None
+    index, kind = place if is_whole else item.get("index"), None
     if item.get("function") is None and isinstance(custom := item.get("custom"), Mapping):
         name, arguments, kind = custom.get("name"), custom.get("input"), "custom"
     else:
         name, arguments = called(item)
-    where = None if alone else place
-    return Fragment(
-        "call", "", index, id_, name, arguments, place=where, begins=is_whole, value=kind
+    function, id_ = item.get("function"), item.get("id")
+    has_nulls = (id_ is None and "id" in item) or (
+        name is None and isinstance(function, Mapping) and "name" in function
     )
+    return Fragment(
+        "call", "", index, id_, name, arguments, "", place, is_whole, value=kind,
+        type=item.get("type"), has_nulls=has_nulls,
+    )  # fmt: skip
 
 
-CHAT = Api("chat", claims, answers, read_message, read_reply, fragments, WANTED)
+def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:
+    asked, messages, wanted = Reading("chat", body), [], "an object with a role"
+    for where, message in asked.messages(body.get("messages"), "messages", wanted):
+        messages.append(message)
+        if not isinstance(message.get("role"), str):
+            asked.refuse(where, message, wanted)
+        if message.get("role") == "tool" and "tool_call_id" in message:  # many agents leave it out
+            asked.fields(message, where, {"tool_call_id": str})
+        asked.parts(message.get("content"), f"{where}.content", WANTED)
+        for index, call in enumerate(listed(message.get("tool_calls"))):
+            here = f"{where}.tool_calls[{index}]"
+            if not isinstance(call, dict):
+                asked.refuse(here, call, "an object")
+            elif call.get("type", "function") == "function":
+                asked.fields(call, here, {"id": str, "function": dict})
+                if isinstance(function := call.get("function"), dict):
+                    asked.fields(function, f"{here}.function", {"name": str})
+    if body.get("n", 1) not in (1, None):
+        words = f"'n' is {brief(body['n'])}; this endpoint gives one choice"
+        asked.faults.append(Fault(words))
+    wants_usage = bool(get(body.get("stream_options"), "include_usage"))
+    return asked.read(messages, functions_in(asked), wants_usage=wants_usage)
+
+
+def functions_in(asked: Reading) -> list[JsonValue]:
+    """Return the functions among the tools of a request."""
+    tools = asked.listed(asked.body.get("tools") or None, "tools")
+    return [one for one in tools if get(one, "type") == "function"]
+
+
+def results(body: JsonObject) -> list[Result]:
+    return results_in(body, "messages", _with_result, "content")
+
+
+def _with_result(given: object, path: str) -> Message:
+    """Read a message; one that is a result has it as its only part."""
+    message = read_message(given, path)
+    if not is_result(given):
+        return message
+    content, answers = get(given, "content"), message.answers
+    part = Part("result", "", get(given, "name"), id=answers, content=content, path=path)
+    return replace(message, parts=(replace(part, role=message.role),))
+
+
+def is_result(message: object) -> bool:
+    """Whether a message is a tool's result. smolagents writes it as a user's message that begins
+    with "Observation:", as ReAct agents do.
+    """
+    role, content = word(get(message, "role")), get(message, "content")
+    return role in RESULT_ROLES or (role == "user" and text_of(content).startswith("Observation:"))
+
+
+def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
+    choice = {"index": 0, "message": answer.message or {}, "finish_reason": answer.finish}
+    head = _head("chat.completion", request.model, number)
+    return {**head, "choices": [{**choice, "logprobs": None}], "usage": _usage(answer.usage)}
+
+
+def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
+    """Yield the answer as the chunks of a stream; usage comes last, if it was requested."""
+    head = _head("chat.completion.chunk", request.model, number)
+    if request.wants_usage:
+        head["usage"] = None
+    for delta, reason in (*_deltas(answer.message or {}), ({}, answer.finish)):
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        yield {**head, "choices": [choice]}
+    if request.wants_usage:
+        yield {**head, "choices": [], "usage": _usage(answer.usage)}
+
+
+def _head(kind: str, model: str, number: int) -> JsonObject:
+    return {"id": f"chatcmpl-{number}", "object": kind, "created": CREATED, "model": model}
+
+
+def _usage(usage: Usage) -> JsonObject:
+    prompt, made = counts(usage)
+    return {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}
+
+
+def _deltas(message: JsonObject) -> Iterator[tuple[JsonObject, None]]:
+    yield {"role": "assistant", "content": ""}, None
+    for key in ("reasoning_content", "content", "refusal"):
+        for piece in pieces(text_of(message.get(key))):
+            yield {key: piece}, None
+    for index, (call, function) in enumerate(calls_in(message)):
+        opened = {**call, "index": index, "function": {**function, "arguments": ""}}
+        yield {"tool_calls": [opened]}, None
+        for piece in pieces(arguments_of(function)):
+            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}, None
+
+
+def write_error(message: str, status: int, code: str | None) -> JsonObject:
+    kind = "server_error" if status >= 500 else "invalid_request_error"
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def write_models(names: Sequence[str]) -> JsonObject:
+    return {"object": "list", "data": [write_model(name) for name in names]}
+
+
+def write_model(name: str) -> JsonObject:
+    return {"id": name, "object": "model", "created": CREATED, "owned_by": "tunaeval"}
+
+
+def write_count(tokens: int) -> JsonObject:
+    return {"input_tokens": tokens}
+
+
+CHAT = Api(
+    "chat", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    whole_request, results, write_reply, write_events, write_error, write_models, write_model,
+    write_count,
+)  # fmt: skip

@@ -9,11 +9,10 @@ from collections.abc import Iterator, Mapping
 
 from tunaeval.types.calls import JsonValue
 
-from .chat import error_in
-from .endings import finish_of, usage_of
+from .endings import usage_of
 from .fields import first, get, json_words, listed, word
 from .parts import Kinds, kinds_of, part_of
-from .values import Answer, Api, Fragment, Message, Part, chat_message, whole_fragments
+from .values import Answer, Api, Fragment, Message, Part, answer_of, whole_fragments
 
 KINDS: Kinds = kinds_of({
     "text": {"text": ("text",), "json": ("text",)},
@@ -51,6 +50,8 @@ def blocks_of(content: JsonValue, path: str) -> Iterator[Part]:
         kind = word(get(typed, "type"))
         known = part_of(typed, kind, KINDS.get(kind), KINDS, path=here)
         yield Part("silent", path=here) if block is None else known
+    if not isinstance(content, str | list | tuple | None):
+        yield Part("text", json_words(content), given=content, path=path)
 
 
 def _typed(block: object) -> JsonValue:
@@ -76,23 +77,14 @@ def answers(document: Mapping[str, JsonValue]) -> bool:
 
 def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     content = get(get(document.get("output"), "message"), "content")
-    parts, reason = tuple(blocks_of(content, "/output/message/content")), document.get("stopReason")
-    called = any(part.kind == "call" for part in parts)
-    return Answer(
-        chat_message(parts),
-        parts,
-        finish=finish_of(reason, called=called),
-        reason=reason,
-        usage=usage_of(document.get("usage")),
-        items=tuple(listed(content)),
-        error=error_in(document),
-        missing=() if isinstance(reason, str) else ("/stopReason",),
-    )
+    where = "/output/message/content"
+    parts = blocks_of(content, where)
+    return answer_of(document, content, parts, document.get("stopReason"), (where, "/stopReason"))
 
 
 def fragments(document: Mapping[str, JsonValue]) -> Iterator[Fragment]:
     """Yield what a whole answer adds; streams of this API are no server-sent events."""
-    return whole_fragments(read_reply(document), document.get("usage"))
+    return whole_fragments(read_reply(document), document)
 
 
 CONVERSE = Api("converse", claims, answers, read_message, read_reply, fragments)

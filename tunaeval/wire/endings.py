@@ -1,7 +1,10 @@
-"""How an answer ended and what it took: the finish reasons and the token counts of all APIs."""
+"""How an answer ended and what it took: errors, finish reasons and token counts of all APIs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from tunaeval.showing import shown
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.messages import Usage
 
@@ -27,6 +30,9 @@ _FINISHES = {
     ),
 }  # fmt: skip
 """The finish reasons of all APIs in the words of chat completions; others stay as they are."""
+
+ENDS_CALLS = frozenset({"STOP", "completed"})
+"""The finish reasons of APIs that have none of their own for an answer with calls."""
 
 
 def finish_of(reason: JsonValue, *, called: bool) -> str | None:
@@ -85,3 +91,29 @@ def _added(reported: JsonValue, rows: tuple[tuple[str, ...], ...]) -> int | None
 def _count(value: JsonValue) -> int | None:
     whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
     return value if whole else None
+
+
+def error_in(document: Mapping[str, JsonValue]) -> str | None:
+    """Return the error that a document of any API reports, in words, or None."""
+    error = document.get("error")
+    if not error and "error" in (document.get("object"), document.get("type")):
+        error = document.get("message")
+    words = error.get("message") if isinstance(error, Mapping) else error
+    if words and isinstance(words, str):
+        return words
+    return _repr(error) if error else None
+
+
+def error_words(document: Mapping[str, JsonValue]) -> str | None:
+    """Return the error message in a body that is an error, from any place where servers put it."""
+    found = error_in(document) or document.get("message") or document.get("detail")
+    if isinstance(found, dict | list):
+        return _repr(found)
+    return found if isinstance(found, str) else None
+
+
+def _repr(value: JsonValue) -> str:
+    try:
+        return f"{value!r:.200}"
+    except RecursionError:
+        return shown(value)

@@ -7,15 +7,18 @@ Calls often have no id. A tool's result is an object, into which a text is put u
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from tunaeval.types.calls import JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.exchange import text_of
 
-from .chat import error_in
-from .endings import finish_of, usage_of
+from .endings import usage_of
 from .fields import first, get, json_words, listed, word
 from .parts import Wanted, missing
-from .values import Answer, Api, Fragment, Message, Part, chat_message
+from .requests import Reading, chat_messages, results_in
+from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result, answer_of, ending
+from .writing import calls_in, counts, kind_of_error, object_of, pieces, said_in, thought_in
 
 _CALL = ("function_call", "functionCall")
 _RESULT = ("function_response", "functionResponse")
@@ -120,11 +123,14 @@ def _parts(part: object, path: str) -> Iterator[Part]:
 
 def response_words(response: JsonValue) -> str:
     """Return a tool's result as text, without the {"result": ...} that the API puts around it."""
-    if isinstance(response, Mapping) and len(response) == 1:
-        ((key, inner),) = response.items()
-        if key in _WRAPPED:
-            return inner if isinstance(inner, str) else json_words(inner)
-    return "" if response is None else json_words(response)
+    inner = response[key] if (key := _wrapper(response)) else response
+    return "" if response is None else inner if isinstance(inner, str) else json_words(inner)
+
+
+def _wrapper(response: JsonValue) -> str | None:
+    """Return the only key of a result, if it is one of those under which a text is put."""
+    keys = [*response] if isinstance(response, Mapping) else []
+    return keys[0] if len(keys) == 1 and keys[0] in _WRAPPED else None
 
 
 def response_failed(response: JsonValue) -> bool | None:
@@ -143,58 +149,204 @@ _DOCUMENT = ("candidates", *_FEEDBACK, *_USAGE)
 
 
 def read_reply(document: Mapping[str, JsonValue]) -> Answer:
-    candidates = listed(document.get("candidates"))
-    candidate = candidates[0] if candidates else None
-    content = get(candidate, "content")
-    given = listed(get(content, "parts"))
-    parts = tuple(parts_of(given, "/candidates/0/content/parts"))
-    reason = first(candidate, _REASON)
+    """Read a whole answer, or a response of a stream, which has parts of one."""
+    candidates = [*enumerate(listed(document.get("candidates")))]
+    own = [pair for pair in candidates if not get(pair[1], "index")] or candidates[:1]
+    reason, given = None, list[JsonValue]()
+    found: list[Part] = []
+    for at, candidate in own:
+        parts = listed(get(get(candidate, "content"), "parts"))
+        reason = first(candidate, _REASON) or reason
+        given += parts
+        found += parts_of(parts, f"/candidates/{at}/content/parts")
     blocked = first(first(document, _FEEDBACK), _BLOCKED)
-    reason = blocked if reason is None else reason
-    called = any(part.kind == "call" and not part.hosted for part in parts)
-    lacks = [] if candidates or blocked is not None else ["/candidates"]
-    return Answer(
-        None if lacks else chat_message(parts),
-        parts,
-        finish=finish_of(reason, called=called),
-        reason=reason,
-        usage=usage_of(first(document, _USAGE)),
-        items=tuple(given),
-        id=first(document, ("responseId", "response_id")),
-        model=first(document, ("modelVersion", "model_version")),
-        error=error_in(document),
-        missing=(*lacks, *([] if isinstance(reason, str) else ["/candidates/0/finishReason"])),
-        has_others=len(candidates) > 1,
-    )
+    output = given if candidates or blocked is not None else None
+    paths = ("/candidates", "/candidates/0/finishReason")
+    answer = answer_of(document, output, found, reason or blocked, paths)
+    return replace(answer, has_others=len(own) < len(candidates))
 
 
 def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
-    """Yield what a response of a stream adds: each is a whole one with a part of the answer."""
-    if error := error_in(event):
-        yield Fragment("error", f"the server reports: {error}")
+    answer = read_reply(event)
+    if answer.error is not None:
+        yield Fragment("error", f"the server reports: {answer.error}")
         return
-    candidates = listed(event.get("candidates"))
-    own = [one for one in candidates if not get(one, "index")]
-    for candidate in own:
-        yield from _added(listed(get(get(candidate, "content"), "parts")))
-        if reason := word(first(candidate, _REASON)):
-            yield Fragment("finish", reason)
-    if len(own) < len(candidates):
-        yield Fragment("other")
-    if reason := word(first(first(event, _FEEDBACK), _BLOCKED)):
-        yield Fragment("finish", reason)
-    if isinstance(usage := first(event, _USAGE), Mapping):
-        yield Fragment("usage", value=usage)
-
-
-def _added(parts: list[JsonValue]) -> Iterator[Fragment]:
-    for part in parts_of(parts, ""):
+    for part in answer.parts:
         if part.kind == "text" or part.kind == "thought":  # noqa: PLR1714 - which types as one of two
             yield Fragment(part.kind, part.text)
         elif part.kind == "call" and not part.hosted:
             yield Fragment("call", "", None, part.id, part.name, part.arguments, begins=True)
         elif part.kind == "unknown":
             yield Fragment("odd", f"a part of no known field: {part.text:.60}")
+    if answer.has_others:
+        yield Fragment("other")
+    yield from ending(answer, event)
 
 
-GEMINI = Api("gemini", claims, answers, read_message, read_reply, fragments, WANTED)
+def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:
+    """Read a request, whose model the path names."""
+    asked, messages = Reading("gemini", body), []
+    inner = body.get("generateContentRequest", body)  # where tokens are counted
+    if not isinstance(inner, dict):
+        asked.refuse("generateContentRequest", inner, "an object")
+    for where, content in asked.messages(get(inner, "contents"), "contents"):
+        text = content.get("parts")
+        parts = [{"text": text}] if isinstance(text, str) else text
+        if not isinstance(parts, list):
+            asked.refuse(f"{where}.parts", parts, "a list of parts")
+        _check(asked, parts, f"{where}.parts")
+        messages.append(read_message({**content, "parts": parts}))
+    declared = [
+        _declared(one)
+        for tool in asked.listed(get(inner, "tools"), "tools")
+        for one in asked.listed(first(tool, _DECLARED), "functionDeclarations")
+    ]
+    given = first(inner, ("systemInstruction", "system_instruction"))
+    told = get(given, "parts") if isinstance(given, Mapping) else given
+    _check(asked, told, "systemInstruction.parts")
+    system = text_of(told if isinstance(told, list) else [told])
+    return asked.read(chat_messages(system, _identified(messages)), declared)
+
+
+_DECLARED = ("function_declarations", "functionDeclarations")
+
+
+def _check(asked: Reading, parts: JsonValue, where: str) -> None:
+    """Want of each part that it has data, and of a call and a result that they have a name."""
+    asked.parts(parts, where, {})
+    for index, part in enumerate(listed(parts)):
+        for name in (*_CALL, *_RESULT):
+            if isinstance(part, dict) and name in part:
+                asked.fields(part, f"{where}[{index}]", {name: dict})
+                if isinstance(part[name], dict):
+                    asked.fields(part[name], f"{where}[{index}].{name}", {"name": str})
+
+
+def _identified(messages: Sequence[Message]) -> Iterator[Message]:
+    """Yield the messages with an id for each call. A result without one answers the only call that
+    waits for one, else the first of its name.
+    """
+    waiting: dict[str, JsonValue] = {}
+    for index, message in enumerate(messages):
+        parts = []
+        for at, part in enumerate(message.parts):
+            known = word(part.id)
+            if part.kind == "call" and not part.hosted:
+                known = known or f"call_{index}_{at}"
+                waiting[known] = part.name
+            elif part.kind == "result" and not part.hosted:
+                named = (one for one, name in waiting.items() if name == part.name)
+                known = known or next(iter(waiting) if len(waiting) == 1 else named, "")
+                waiting.pop(known, None)
+            parts.append(replace(part, id=known or None))
+        yield replace(message, parts=tuple(parts))
+
+
+def _declared(function: JsonValue) -> JsonValue:
+    """Return a function's declaration with its schema in OpenAI's field."""
+    if not isinstance(function, dict):
+        return function
+    keys = ("parametersJsonSchema", "parameters_json_schema", "parameters")
+    schema = next((function[key] for key in keys if function.get(key)), None)
+    about = {key: function[key] for key in ("name", "description") if key in function}
+    return about | ({"parameters": schema} if schema else {})
+
+
+def results(body: JsonObject) -> list[Result]:
+    found = []
+    for result in results_in(body, "contents", read_message):
+        part: JsonValue = body
+        for key in result.path:
+            part = part[key]
+        name = next(name for name in _RESULT if name in part)
+        content, wrapper = response_words(result.content), _wrapper(result.content) or "result"
+        path = (*result.path, name, "response")
+        found.append(result._replace(path=path, content=content, key=wrapper))
+    return found
+
+
+def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
+    return _chunk(answer, request, number, [*_written(answer)], is_last=True)
+
+
+def _written(answer: Answer) -> Iterator[JsonObject]:
+    if answer.items is not None:
+        yield from answer.items
+        return
+    message = answer.message or {}
+    if thought := thought_in(message):
+        yield {"text": thought, "thought": True}
+    text = said_in(message)
+    if text or not message.get("tool_calls"):
+        yield {"text": text}
+    for call, function in calls_in(message):
+        named = {"id": call.get("id"), "name": function.get("name")}
+        yield {"functionCall": {**named, "args": object_of(function)}}
+
+
+def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
+    """Yield the answer as the responses of a stream; calls are sent whole."""
+    sent: list[list[JsonObject]] = []
+    for part in _written(answer):
+        text = get(part, "text")
+        more = pieces(text) if isinstance(text, str) and text else ()
+        sent += [[{**part, "text": piece}] for piece in more] or [[part]]
+    for index, parts in enumerate(sent or [[]], start=1):
+        yield _chunk(answer, request, number, parts, is_last=index == max(1, len(sent)))
+
+
+_REASONS = {
+    "stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY",
+}  # fmt: skip
+
+
+def _chunk(
+    answer: Answer, request: Request, number: int, parts: list[JsonObject], *, is_last: bool
+) -> JsonObject:
+    content = {"content": {"role": "model", "parts": parts}} if parts else {}
+    finish = answer.finish or "stop"
+    reason = {"finishReason": _REASONS.get(finish, finish)} if is_last else {}
+    prompt, made = counts(answer.usage)
+    tokens = {"promptTokenCount": prompt, "candidatesTokenCount": made}
+    return {
+        "candidates": [{**content, "index": 0, **reason}],
+        "usageMetadata": {**tokens, "totalTokenCount": prompt + made},
+        "modelVersion": request.model,
+        "responseId": answer.id or f"resp_{number}",
+    }
+
+
+_ERRORS = {
+    401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
+}  # fmt: skip
+
+
+def write_error(message: str, status: int, _code: str | None) -> JsonObject:
+    kind = kind_of_error(status, _ERRORS, "INVALID_ARGUMENT", "INTERNAL")
+    return {"error": {"code": status, "message": message, "status": kind}}
+
+
+def write_models(names: Sequence[str]) -> JsonObject:
+    return {"models": [write_model(name) for name in names]}
+
+
+def write_model(name: str) -> JsonObject:
+    limits = {"inputTokenLimit": 1 << 20, "outputTokenLimit": 1 << 16}
+    methods = {"supportedGenerationMethods": ["generateContent", "countTokens"]}
+    return {"name": f"models/{name}", "displayName": name, **limits, **methods}
+
+
+def write_count(tokens: int) -> JsonObject:
+    return {"totalTokens": tokens}
+
+
+def _whole_request(body: JsonObject, _model: str) -> JsonObject:
+    return body  # the path names the model, and asks for a stream
+
+
+GEMINI = Api(
+    "gemini", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    _whole_request, results, write_reply, write_events, write_error, write_models, write_model,
+    write_count,
+)  # fmt: skip

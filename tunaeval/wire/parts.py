@@ -13,26 +13,17 @@ from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 
 from .fields import first, get, json_words, listed, word
-from .values import Part
+from .values import Part, PartKind
 
 
 class Text(NamedTuple):
-    """Text, in the first of `fields` that is there; `role` overrides the role of the message."""
+    """Text, reasoning or a refusal, in the first of `fields` that is there; `role` overrides the
+    role of the message.
+    """
 
     fields: tuple[str, ...]
     role: str | None = None
-
-
-class Thought(NamedTuple):
-    """Reasoning, in the first of `fields` that is there."""
-
-    fields: tuple[str, ...]
-
-
-class Refusal(NamedTuple):
-    """The words of a refusal, in the first of `fields` that is there."""
-
-    fields: tuple[str, ...]
+    kind: PartKind = "text"
 
 
 class CallFields(NamedTuple):
@@ -60,15 +51,15 @@ class Silent(NamedTuple):
     """A part that adds nothing to the message."""
 
 
-Word: TypeAlias = Text | Thought | Refusal | CallFields | ResultFields | Media | Silent
+Word: TypeAlias = Text | CallFields | ResultFields | Media | Silent
 Kinds: TypeAlias = Mapping[str, Word]
 Wanted: TypeAlias = Mapping[str, Mapping[str, Any]]
 """For each type of part, the classes of the fields that parts of this type have."""
 
 _WORDS: Mapping[str, Callable[..., Word]] = {
     "text": lambda *fields: Text(fields),
-    "thought": lambda *fields: Thought(fields),
-    "refusal": lambda *fields: Refusal(fields),
+    "thought": lambda *fields: Text(fields, kind="thought"),
+    "refusal": lambda *fields: Text(fields, kind="refusal"),
     "call": CallFields,
     "hosted": lambda name, arguments, id_: CallFields(name, arguments, id_, hosted=True),
     "result": lambda id_, *content: ResultFields(id_, content),
@@ -127,13 +118,9 @@ def part_of(
         return Part("summary", text, type=kind, given=part, path=path)
     lacks = missing(part, wanted[kind]) if wanted and kind in wanted else ()
     match meant:
-        case Text(fields, role):
+        case Text(fields, role, what):
             text = words_of(first(part, fields), kinds)
-            return Part("text", text, type=kind, given=part, path=path, missing=lacks, role=role)
-        case Thought(fields) | Refusal(fields):
-            text = words_of(first(part, fields), kinds)
-            what: Any = "thought" if isinstance(meant, Thought) else "refusal"
-            return Part(what, text, type=kind, given=part, path=path, missing=lacks)
+            return Part(what, text, type=kind, given=part, path=path, missing=lacks, role=role)
         case CallFields(name, arguments, call_id, hosted):
             return Part(
                 "call", "", get(part, name), get(part, arguments), get(part, call_id),
@@ -207,7 +194,7 @@ def _text_of(part: object, kinds: Kinds) -> str | None:
         return part
     kind = word(first(part, KIND_KEYS))
     match kinds.get(kind):
-        case Text(fields) | Refusal(fields):
+        case Text(fields, kind="text" | "refusal"):
             text = first(part, fields)
             return text if isinstance(text, str) else None
         case Media():

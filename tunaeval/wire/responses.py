@@ -7,24 +7,32 @@ Hosted calls are run by the server itself: the item contains the result, if it i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from tunaeval.types.calls import JsonValue
+from tunaeval.showing import brief
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.exchange import text_of
 
 from . import chat
-from .endings import finish_of, usage_of
 from .fields import first, get, listed, word
-from .parts import Kinds, Text, Wanted, declared, parts_of, result_of, words_of
+from .parts import Kinds, Text, Wanted, declared, missing, parts_of, result_of, words_of
+from .requests import Reading, chat_messages, results_in, whole_request
 from .values import (
     Answer,
     Api,
+    Fault,
     Fragment,
     FragmentKind,
+    Kept,
     Message,
     Part,
-    chat_message,
+    Request,
+    Result,
+    answer_of,
     whole_fragments,
 )
+from .writing import CREATED, arguments_of, calls_in, counts, pieces, thought_in
 
 CALLS: Mapping[str, tuple[str, str]] = {
     "function_call": ("arguments", "call_id"),
@@ -83,7 +91,7 @@ def read_message(item: object, path: str = "") -> Message:
 
 def item_parts(item: object, kind: str, path: str) -> Iterator[Part]:
     """Yield the parts of an item: a call (with its result if it is hosted), a result, a text."""
-    lacks = _missing(item, kind)
+    lacks = missing(item, WANTED.get(kind, {}))
     if kind in CALLS:
         yield from _call(item, kind, path, lacks)
     elif kind.endswith(_OUTPUT):
@@ -97,11 +105,6 @@ def item_parts(item: object, kind: str, path: str) -> Iterator[Part]:
         yield from parts_of(get(item, "content"), chat.KINDS, f"{path}/content", chat.WANTED)
     else:
         yield Part("unknown", type=kind, given=item, path=path)
-
-
-def _missing(item: object, kind: str) -> tuple[str, ...]:
-    wanted = WANTED.get(kind, {})
-    return tuple(name for name, kinds in wanted.items() if not isinstance(get(item, name), kinds))
 
 
 def _call(item: object, kind: str, path: str, lacks: tuple[str, ...]) -> Iterator[Part]:
@@ -142,28 +145,15 @@ def answers(document: Mapping[str, JsonValue]) -> bool:
 
 def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     output = document.get("output")
-    items = listed(output)
-    parts = tuple(
+    parts = (
         part
-        for index, item in enumerate(items)
+        for index, item in enumerate(listed(output))
         for part in item_parts(item, word(get(item, "type")) or "message", f"/output/{index}")
     )
-    called = any(part.kind == "call" and not part.hosted for part in parts)
     details = get(document.get("incomplete_details"), "reason")
     status = document.get("status")
     reason = status if details is None or status == "completed" else details
-    return Answer(
-        chat_message(parts) if isinstance(output, list) else None,
-        parts,
-        finish=finish_of(reason, called=called),
-        reason=reason,
-        usage=usage_of(document.get("usage")),
-        items=tuple(items),
-        id=document.get("id"),
-        model=document.get("model"),
-        error=chat.error_in(document),
-        missing=() if isinstance(output, list) else ("/output",),
-    )
+    return answer_of(document, output, parts, reason, ("/output", "/status"))
 
 
 _STREAMED: Mapping[str, FragmentKind] = {
@@ -238,14 +228,161 @@ def _whole(response: JsonValue, how: str) -> Iterator[Fragment]:
     if not isinstance(response, Mapping):
         yield Fragment("odd", f"a response is an object, not {type(response).__name__}")
         return
-    if error := chat.error_in(response):
-        yield Fragment("error", f"the server reports: {error}")
-        return
-    if how == "failed":
-        yield Fragment("error", "the server reports: the response failed")
-        return
-    yield from whole_fragments(read_reply(response), response.get("usage"))
+    answer = read_reply(response)
+    if how == "failed" and answer.error is None:
+        answer = replace(answer, error="the response failed")
+    yield from whole_fragments(answer, response)
     yield Fragment("end")
 
 
-RESPONSES = Api("responses", claims, answers, read_message, read_reply, fragments, WANTED)
+def read_request(body: JsonObject, kept: Kept) -> tuple[Request, Sequence[Fault]]:
+    """Read a request, after the messages of the response that it goes on with."""
+    asked, given = Reading("responses", body), body.get("input")
+    if isinstance(given, str):
+        given = [{"role": "user", "content": given}]
+    items = []
+    for where, item in asked.messages(given, "input"):
+        kind = item.get("type", "message")
+        asked.fields(item, where, WANTED.get(word(kind), {}))
+        if kind == "message":
+            asked.fields(item, where, {"role": str, "content": object})
+            asked.parts(item.get("content"), f"{where}.content", WANTED)
+        items.append(read_message({"type": kind, **item}))
+    previous = body.get("previous_response_id")
+    if previous is not None and word(previous) not in kept:
+        words = f"'previous_response_id' is {brief(previous)}, which this endpoint never gave"
+        asked.faults.append(Fault(words, "previous_response_not_found"))
+    before = kept.get(word(previous), ())
+    system = chat_messages(word(body.get("instructions")), ())
+    every = (*system, *before, *chat_messages("", items))
+    return asked.read(every, chat.functions_in(asked))
+
+
+def results(body: JsonObject) -> list[Result]:
+    return results_in(body, "input", read_message, "output")
+
+
+_ECHOED = ("instructions", "metadata", "previous_response_id", "temperature", "top_p")
+"""Fields of a request that the response repeats."""
+_CUT = {"length": "max_output_tokens", "content_filter": "content_filter"}
+"""Why a response is incomplete, by its finish reason."""
+
+
+def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
+    prompt, made = counts(answer.usage)
+    cut = _CUT.get(answer.finish or "")
+    return {
+        **_head(answer, request, number),
+        "status": "incomplete" if cut else "completed",
+        "incomplete_details": {"reason": cut} if cut else None,
+        "output": list(_items(answer, number)),
+        "usage": {
+            "input_tokens": prompt,
+            "input_tokens_details": {"cached_tokens": 0},
+            "output_tokens": made,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": prompt + made,
+        },
+    }
+
+
+def reply_id(answer: Answer, number: int) -> str:
+    return answer.id if isinstance(answer.id, str) else f"resp_{number}"
+
+
+def _head(answer: Answer, request: Request, number: int) -> JsonObject:
+    body = request.body
+    return {
+        "id": reply_id(answer, number),
+        "object": "response",
+        "created_at": CREATED,
+        "status": "in_progress",
+        "error": None,
+        "incomplete_details": None,
+        "model": request.model,
+        "output": [],
+        "parallel_tool_calls": body.get("parallel_tool_calls", True),
+        "tool_choice": body.get("tool_choice", "auto"),
+        "tools": body.get("tools") or [],
+        "usage": None,
+        **{key: body.get(key) for key in _ECHOED},
+    }
+
+
+def _items(answer: Answer, number: int) -> Iterator[JsonObject]:
+    if answer.items is not None:
+        yield from answer.items
+        return
+    message = answer.message or {}
+    if thought := thought_in(message):
+        summary = [{"type": "summary_text", "text": thought}]
+        yield {"type": "reasoning", "id": f"rs_{number}", "summary": summary}
+    done: JsonObject = {"status": "completed"}
+    text, refusal = text_of(message.get("content")), text_of(message.get("refusal"))
+    parts: list[JsonObject] = [{"type": "refusal", "refusal": refusal}] if refusal else []
+    if text or not (parts or message.get("tool_calls")):
+        parts.insert(0, {"type": "output_text", "text": text, "annotations": []})
+    if parts:
+        head: JsonObject = {"type": "message", "id": f"msg_{number}", "role": "assistant"}
+        yield head | done | {"content": parts}
+    for index, (call, function) in enumerate(calls_in(message)):
+        head = {"type": "function_call", "id": f"fc_{number}_{index}", "call_id": call.get("id")}
+        yield head | done | function | {"arguments": arguments_of(function)}
+
+
+def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
+    """Yield the answer as the events of a stream, numbered from 0."""
+    for sequence, event in enumerate(_events(answer, request, number)):
+        yield {**event, "sequence_number": sequence}
+
+
+def _events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
+    begun = _head(answer, request, number)
+    yield {"type": "response.created", "response": begun}
+    yield {"type": "response.in_progress", "response": begun}
+    whole = write_reply(answer, request, number)
+    for index, item in enumerate(whole["output"]):
+        more = _EMPTY.get(word(item.get("type")))
+        opened = item if more is None else {**item, **more, "status": "in_progress"}
+        yield {"type": "response.output_item.added", "output_index": index, "item": opened}
+        yield from _inner(item, {"output_index": index, "item_id": item.get("id")})
+        yield {"type": "response.output_item.done", "output_index": index, "item": item}
+    yield {"type": f"response.{whole['status']}", "response": whole}
+
+
+_EMPTY: JsonObject = {"message": {"content": []}, "function_call": {"arguments": ""}}
+"""What an item lacks when a stream announces it, by the kind of the item."""
+_DELTAS = {"output_text": ("output_text", "text"), "refusal": ("refusal", "refusal")}
+"""The events of each kind of part, and the part's field for its text."""
+
+
+def _inner(item: JsonObject, at: JsonObject) -> Iterator[JsonObject]:
+    if item.get("type") == "function_call":
+        text = arguments_of(item)
+        for piece in pieces(text):
+            yield {"type": "response.function_call_arguments.delta", **at, "delta": piece}
+        yield {"type": "response.function_call_arguments.done", **at, "arguments": text}
+    for index, part in enumerate(listed(item.get("content")) if _is_message(item) else ()):
+        event, field = _DELTAS.get(word(get(part, "type")), ("", ""))
+        text = get(part, field)
+        if not isinstance(text, str):
+            continue
+        more: JsonObject = {} if event == "refusal" else {"logprobs": []}
+        where = {**at, "content_index": index}
+        opened = {**part, field: ""}
+        yield {"type": "response.content_part.added", **where, "part": opened}
+        for piece in pieces(text):
+            yield {"type": f"response.{event}.delta", **where, "delta": piece, **more}
+        yield {"type": f"response.{event}.done", **where, field: text, **more}
+        yield {"type": "response.content_part.done", **where, "part": part}
+
+
+def _is_message(item: JsonObject) -> bool:
+    return item.get("type") == "message"
+
+
+RESPONSES = Api(
+    "responses", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    whole_request, results, write_reply, write_events, chat.write_error, chat.write_models,
+    chat.write_model, chat.write_count,
+)  # fmt: skip

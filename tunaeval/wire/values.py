@@ -16,6 +16,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.messages import Usage
 
+from .endings import error_in, finish_of, usage_of
+from .fields import first, listed
+
 ApiName: TypeAlias = Literal["chat", "responses", "messages", "gemini", "converse"]
 """OpenAI's chat completions and responses, Anthropic's messages, Google's Gemini, and the Converse
 API of Amazon's Bedrock."""
@@ -90,10 +93,42 @@ class Answer:
     has_others: bool = False
 
 
+USAGE = ("usage", "usageMetadata", "usage_metadata")
+_IDS = ("id", "responseId", "response_id")
+_MODELS = ("model", "modelVersion", "model_version")
+
+
+def answer_of(
+    document: Mapping[str, JsonValue],
+    output: JsonValue,
+    parts: Iterable[Part],
+    reason: JsonValue,
+    paths: tuple[str, str],
+) -> Answer:
+    """Return the answer in a document whose output has these parts; it is there if it is a list.
+    `paths` are the JSON Pointers to the output and to the finish reason.
+    """
+    found = tuple(parts)
+    called = any(part.kind == "call" and not part.hosted for part in found)
+    there = (isinstance(output, list), isinstance(reason, str))
+    return Answer(
+        chat_message(found) if there[0] else None,
+        found,
+        finish=finish_of(reason, called=called),
+        reason=reason,
+        usage=usage_of(first(document, USAGE)),
+        items=tuple(listed(output)),
+        id=first(document, _IDS),
+        model=first(document, _MODELS),
+        error=error_in(document),
+        missing=tuple(path for path, is_there in zip(paths, there, strict=True) if not is_there),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request to a model. `messages` are in the shape of chat completions; `tools` are those that
-    it offers, or None. `missing` are the fields that it lacks.
+    it offers, or None.
     """
 
     api: ApiName
@@ -103,7 +138,28 @@ class Request:
     model: str = ""
     streams: bool = False
     wants_usage: bool = True
-    missing: tuple[str, ...] = ()
+
+
+class Fault(NamedTuple):
+    """Why a request is refused, in a sentence; `code` where an API has a word for it."""
+
+    words: str
+    code: str | None = None
+
+
+class Result(NamedTuple):
+    """A tool's result in a request: the keys that lead to its `content` in the body. `key` is the
+    one under which the content is put, where an API wants an object. `tool` is the tool's name if
+    it is known, and `before` the text of the message before it, which names the tool elsewhere.
+    `is_new` says that the model has not replied since.
+    """
+
+    path: tuple[str | int, ...]
+    content: JsonValue
+    tool: JsonValue = None
+    before: str = ""
+    is_new: bool = True
+    key: str | None = None
 
 
 FragmentKind: TypeAlias = Literal[
@@ -120,6 +176,7 @@ class Fragment(NamedTuple):
     that of a fragment among several. With `is_whole` it is all of the text or call that came in
     pieces. An `is_older` call is in the field that chat completions had before `tool_calls`.
 
+    `type` is that of a call as it was written, and `has_nulls` says that its id or name is null.
     `value` is more of a call ("custom": its arguments are text; "no object": they are the whole
     fragment), the counts of a "usage", the message of a "whole" answer, the code of what is "odd".
     `text` is the reason of a "finish", and says what an "error" is or why something is "odd". "end"
@@ -138,18 +195,33 @@ class Fragment(NamedTuple):
     is_whole: bool = False
     is_older: bool = False
     value: JsonValue = None
+    type: JsonValue = None
+    has_nulls: bool = False
 
 
-def whole_fragments(answer: Answer, usage: JsonValue) -> Iterator[Fragment]:
-    """Yield what a whole answer adds to a stream, with its usage as it was written."""
+def whole_fragments(answer: Answer, document: Mapping[str, JsonValue]) -> Iterator[Fragment]:
+    """Yield what the whole answer in a document adds to a stream."""
+    if answer.error is not None:
+        yield Fragment("error", f"the server reports: {answer.error}")
+        return
     yield Fragment("whole", value=answer.message)
-    if isinstance(usage, Mapping):
+    yield from ending(answer, document)
+
+
+def ending(answer: Answer, document: Mapping[str, JsonValue]) -> Iterator[Fragment]:
+    """Yield the finish reason and the usage of an answer."""
+    if isinstance(answer.reason, str):
+        yield Fragment("finish", answer.reason)
+    if isinstance(usage := first(document, USAGE), Mapping):
         yield Fragment("usage", value=usage)
-    yield Fragment("finish", answer.reason if isinstance(answer.reason, str) else "")
 
 
 Kept: TypeAlias = Mapping[str, tuple[JsonObject, ...]]
 """The messages up to each earlier response, by its id."""
+
+
+def _unwritten(*_: object) -> Any:
+    raise NotImplementedError("this API is only read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +232,13 @@ class Api:
     `answers` whether a document is a whole answer, or an event of a streamed one. `read_message`
     reads a message (or an item), whose JSON Pointer it is given. `wanted` has, for each type of
     part, the classes of the fields that parts of this type have.
+
+    What serves an API is there for all but Converse. `read_request` gets the messages up to each
+    earlier response, too, and returns beside the request what its API would refuse it for.
+    `whole_request` returns a body that asks the named model for an answer that is not streamed, and
+    `results` the tools' results in a body. `write_reply` and `write_events` write an answer to a
+    request, whose number makes its ids. `write_error` takes a message, a status and a code,
+    `write_models` and `write_model` take names, `write_count` takes a number of tokens.
     """
 
     name: ApiName
@@ -169,11 +248,15 @@ class Api:
     read_reply: Callable[[Mapping[str, JsonValue]], Answer]
     fragments: Callable[[Mapping[str, JsonValue]], Iterable[Fragment]]
     wanted: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    # To be filled by what writes: None until then, and for an API that is only read.
-    read_request: Callable[..., Request] | None = None
-    write_reply: Callable[..., JsonObject] | None = None
-    write_events: Callable[..., Iterable[JsonObject]] | None = None
-    write_error: Callable[..., JsonObject] | None = None
+    read_request: Callable[[JsonObject, Kept], tuple[Request, Sequence[Fault]]] = _unwritten
+    whole_request: Callable[[JsonObject, str], JsonObject] = _unwritten
+    results: Callable[[JsonObject], list[Result]] = _unwritten
+    write_reply: Callable[[Answer, Request, int], JsonObject] = _unwritten
+    write_events: Callable[[Answer, Request, int], Iterable[JsonObject]] = _unwritten
+    write_error: Callable[[str, int, str | None], JsonObject] = _unwritten
+    write_models: Callable[[Sequence[str]], JsonObject] = _unwritten
+    write_model: Callable[[str], JsonObject] = _unwritten
+    write_count: Callable[[int], JsonObject] = _unwritten
 
 
 def chat_message(parts: Sequence[Part]) -> JsonObject:

@@ -29,8 +29,10 @@ from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import RESULT_ROLES, Usage
-from tunaeval.wire import APIS, ApiName, Part, chat
+from tunaeval.wire import chat
+from tunaeval.wire.apis import APIS
 from tunaeval.wire.parts import Kinds, ResultFields, Text, part_of, result_words, words_of
+from tunaeval.wire.values import ApiName, Part
 
 from .fields import (
     KNOWN,
@@ -42,7 +44,9 @@ from .fields import (
     identifier,
     instant,
     json_words,
+    known,
     listed,
+    plain,
     usage_of,
     word,
 )
@@ -51,19 +55,12 @@ from .reading import Reading, invalid_call, kinds_of, read_content, read_part, t
 
 def read_chat(message: object, reading: Reading) -> None:
     said = APIS["chat"].read_message(message, "")
-    begin(message, said.role, reading)
-    if said.role not in _CHAT_ROLES:
-        reading.notice("unknown-role", f"the role {brief(get(message, 'role'), 40)} is not known")
+    begin(message, get(message, "role"), reading)
     for part in said.parts:
         read_part(part, reading)
     if reading.is_silent and (strange := _strange_fields(message)):
         words = f"nothing was read of a message whose fields are {', '.join(strange)}"
         reading.notice("unread-message", words)
-
-
-_CHAT_ROLES = frozenset(
-    {"assistant", "developer", "function", "system", "tool", "tool_result", "user"}
-)
 
 
 def _strange_fields(message: object) -> list[str]:
@@ -74,7 +71,7 @@ def _strange_fields(message: object) -> list[str]:
     ][:6]
 
 
-def begin(message: object, role: str, reading: Reading) -> None:
+def begin(message: object, role: JsonValue, reading: Reading) -> None:
     """Begin a message in `reading` with all but its content, which most providers write alike."""
     answers = reading.identified(get(message, "tool_call_id"))
     at, timestamp = instant(get(message, "created_at")), get(message, "timestamp")
@@ -175,32 +172,9 @@ def read_interactions(step: object, reading: Reading) -> None:
         reading.notice("unknown-part", f"a step of type {brief(kind)} is left out")
 
 
-def is_request(thing: object) -> bool:
-    """Whether it is a request or a session, which contains contents or events."""
-    return any(APIS["gemini"].claims(content) for _, content in contents_of(thing))
-
-
-def contents_of(thing: object) -> list[tuple[str, object]]:
-    """Return the contents in a request, a response or a session of ADK, each with its path."""
-    found: list[tuple[str, object]] = [
-        (f"/{key}", {"role": "system", "parts": listed(get(system, "parts"))})
-        for key in ("system_instruction", "systemInstruction")
-        if (system := get(thing, key)) is not None
-    ]
-    key = "contents" if listed(get(thing, "contents")) else "events"
-    found += ((f"/{key}/{index}", one) for index, one in enumerate(listed(get(thing, key))))
-    for index, one in enumerate(listed(get(thing, "candidates"))):
-        if (content := get(one, "content")) is not None:
-            found.append((f"/candidates/{index}/content", content))
-    return found
-
-
 def read_gemini(message: object, reading: Reading) -> None:
     said = APIS["gemini"].read_message(message, "")
-    usage = usage_of(first(message, ("usage_metadata", "usageMetadata")))
-    reading.begin(said.role, usage=usage, at=instant(get(message, "timestamp")))
-    if said.role not in {"assistant", "system", "tool", "user"}:
-        reading.notice("unknown-role", f"the role {said.role[:40]!r} is not known")
+    reading.begin(said.role, usage=known(said.usage), at=instant(get(message, "timestamp")))
     read_gemini_parts(said.parts, message, reading)
     failed = first(message, ("error_message", "errorMessage", "error_code", "errorCode"))
     if failed is not None:
@@ -226,7 +200,7 @@ def read_langchain(message: object, reading: Reading) -> None:
     inner = unwrapped(message)
     kind = _type(inner)
     if kind == "remove":
-        reading.notice("removed-message", f"the message {get(inner, 'id')!r} was removed")
+        reading.notice("removed-message", f"the message {brief(get(inner, 'id'))} was removed")
         return
     role = _LANGCHAIN_ROLES.get(kind) or word(get(inner, "role")) or "user"
     usage = usage_of(first(inner, ("usage_metadata", "usage")))
@@ -241,13 +215,18 @@ def read_langchain(message: object, reading: Reading) -> None:
 
 def _read_langchain_calls(message: object, beside: object, reading: Reading) -> None:
     calls, invalid = (listed(get(message, key)) for key in ("tool_calls", "invalid_tool_calls"))
-    for call in calls:
+    for reading.part in calls:
+        call = reading.part
         reading.call(get(call, "name"), get(call, "args"), get(call, "id"))
     for call in invalid:
         name, call_id = word(get(call, "name")), reading.identified(get(call, "id"))
         reading.made(invalid_call(name, get(call, "args"), call_id))
     if not calls and not invalid:
         read_calls(beside, reading)
+        blocks = {word(get(one, "type")) for one in listed(get(message, "content"))}
+        if blocks & {"tool_use", "tool_call", "function_call"} and not [*chat.calls_of(beside)]:
+            reading.part = reading.message
+            reading.notice("unread-field", "its content has calls, and no field", field="content")
 
 
 def unwrapped(message: object) -> object:
@@ -291,7 +270,7 @@ def read_pydantic_ai(message: object, reading: Reading) -> None:
         (at for part in parts if (at := get(part, "timestamp")) is not None), None
     )
     reading.begin(
-        _PYDANTIC_ROLES[get(message, "kind")],
+        _PYDANTIC_ROLES.get(word(get(message, "kind")), get(message, "kind")),
         usage=usage_of(get(message, "usage")),
         at=instant(timestamp),
     )
@@ -429,7 +408,7 @@ def _read_step(step: object, reading: Reading) -> None:
     ids = [identifier(get(call, "id")) for call in calls]
     error, seen = get(step, "error"), get(step, "observations")
     message_text = get(error, "message")
-    texts = [seen, message_text if isinstance(message_text, str) else str(error) if error else ""]
+    texts = [seen, message_text if isinstance(message_text, str) else plain(error) if error else ""]
     text = "\n".join(one for one in texts if isinstance(one, str) and one)
     if calls and (error or isinstance(seen, str)):
         _answer(ids, text, reading, failed=bool(error))

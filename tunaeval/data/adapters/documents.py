@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -32,14 +32,37 @@ from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
 from tunaeval.types.wanted import wanted_name
-from tunaeval.wire import APIS
-from tunaeval.wire.chat import choice_order
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.held import Placed, is_answer, messages_in, placed, usage_in
 
 from . import dialects, logs, results, traces
-from .dialects import contents_of, is_request, session_usage, steps_of
-from .fields import KNOWN, fields_of, first, get, has, identifier, listed, merged, pointer, word
+from .dialects import session_usage, steps_of
+from .fields import (
+    KNOWN,
+    fields_of,
+    first,
+    get,
+    has,
+    identifier,
+    known,
+    listed,
+    merged,
+    pointer,
+    usage_of,
+    word,
+)
 from .logs import is_log, is_sample, is_trajectory, read_log, read_sample
-from .reading import NOTICES, Reading, call_of, ended, is_settled, joined, within
+from .reading import (
+    NOTICES,
+    NotedDict,
+    Reading,
+    call_of,
+    ended,
+    is_settled,
+    joined,
+    with_usage,
+    within,
+)
 from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
@@ -173,13 +196,14 @@ def read_messages(
     """
     meant = shape or shape_of(messages)
     reading = Reading(places)
-    for reading.source, message in enumerate(messages):
-        reading.message = message
+    for message in reading.each(messages):
         if isinstance(message, Message):
             reading.add(message)
         elif message is None:
             reading.notice("empty-item", "nothing is here")
         elif read := _reader(message, meant):
+            if isinstance(message, NotedDict):
+                message.seen.clear()  # to claim a message is not to read it
             read(message, reading)
         elif isinstance(thought := get(message, "thought"), str):
             reading.begin("assistant")
@@ -258,9 +282,7 @@ def _read_traces(
     """Return the reader of traces; without `meant` their messages have their provider's shape."""
     return lambda thing: (
         replace(given, shape=shape)
-        for given in read_traces(
-            spans(thing), lambda messages, places: read_messages(messages, meant, places=places)
-        )
+        for given in read_traces(spans(thing), lambda messages: read_messages(messages, meant))
     )
 
 
@@ -430,7 +452,7 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
                 yield one if item is one else within(one, f"/{index}")
     elif _placed_messages(thing) is None and (key := _inner_document(thing)) is not None:
         for one in _read(get(thing, key), shape, f"{where}.{key}", depth + 1):
-            yield _with_unread(within(one, f"/{key}"), thing, {f"/{key}"})
+            yield _with_unread(within(one, f"/{key}"), thing, [f"/{key}"])
     else:
         yield _read_holder(thing, meant, where)
 
@@ -469,10 +491,11 @@ def _has_messages(value: object) -> bool:
     )
 
 
-def _with_unread(given: Conversation, thing: object, read: Container[str]) -> Conversation:
-    """Return the conversation with a notice for each other field of `thing` with messages; `read`
-    has the paths of what is read.
+def _with_unread(given: Conversation, thing: object, places: Iterable[str]) -> Conversation:
+    """Return the conversation with a notice for each field of `thing` with messages that has none
+    of the places that are read.
     """
+    read = {"/".join(place.split("/", 3)[:count]) for place in places for count in (2, 3)}
     fields = {pointer("", key): one for key, one in merged(thing).items()}
     choices = listed(fields.pop("/choices", None))
     fields |= {f"/choices/{index}": get(one, "message") for index, one in enumerate(choices)}
@@ -496,67 +519,52 @@ def held_messages(thing: object) -> list[object] | None:
     return None if found is None else [message for _, message in found]
 
 
-def _placed_messages(thing: object) -> list[tuple[str, object]] | None:
+def _placed_messages(thing: object) -> Placed | None:
     """Return the messages in an object, each with its path."""
     if is_trajectory(thing):
-        return _placed(get(thing, "steps"), "steps")
+        return placed(get(thing, "steps"), "steps")
     if (memory := steps_of(thing)) is not None:  # an agent of smolagents
-        return _placed(memory, "steps")
+        return placed(memory, "steps")
     steps = listed(get(thing, "steps"))
     if any(map(dialects.claims_interactions, steps)):
         asked = get(thing, "input")
         is_first = get(steps[0], "type") == "user_input" or asked is None
         first_of_all = [] if is_first else [("/input", {"role": "user", "content": asked})]
-        return [*first_of_all, *_placed(steps, "steps")]
-    messages, held = (
-        get(thing, "messages"),
-        [key for key in _HELD if _has_messages(get(thing, key))],
-    )
-    if held[:1] == ["messages"]:
-        return _placed(messages, "messages")
+        return [*first_of_all, *placed(steps, "steps")]
+    held = [key for key in _HELD if _has_messages(get(thing, key))]
     get_messages = get(thing, "all_messages")  # the result of a pydantic-ai run
-    if callable(get_messages):
-        return _placed(get_messages(), "all_messages")
-    output = get(thing, "output")
-    if isinstance(output, list):  # a response of OpenAI's Responses API
-        given = get(thing, "input")
-        asked = {"role": "user", "content": given}
-        before = [("/input", asked)] if isinstance(given, str) else _placed(given, "input")
-        return [*before, *_placed(output, "output")]
-    if is_request(thing):
-        return contents_of(thing)
-    choices = listed(get(thing, "choices"))
-    order = sorted(range(len(choices)), key=lambda at: choice_order(get(choices[at], "index")))
-    if order and (reply := get(choices[order[0]], "message")) is not None:
-        return [(f"/choices/{order[0]}/message", reply)]
-    if held:
-        return _placed(get(thing, held[0]), held[0])
-    return _placed(messages, "messages") if isinstance(messages, list | tuple) else None
-
-
-def _placed(items: object, key: str) -> list[tuple[str, object]]:
-    return [(f"/{key}/{index}", item) for index, item in enumerate(listed(items))]
+    if held[:1] != ["messages"] and callable(get_messages):
+        return placed(get_messages(), "all_messages")
+    if held[:1] != ["messages"] and (found := messages_in(thing)) is not None:
+        return found
+    messages = get(thing, "messages")
+    if held or isinstance(messages, list | tuple):
+        key = next(iter(held), "messages")
+        return placed(get(thing, key), key)
+    return None
 
 
 def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation:
-    placed = _placed_messages(thing)
-    if placed is None:
-        known = ", ".join(DOCUMENT_SHAPES)
+    found = _placed_messages(thing)
+    if found is None:
         raise UsageError(
             f"{where} is {brief(thing)}, wanted a list of messages (dicts or objects) or a "
-            f"document that contains one: {known}"
+            f"document that contains one: {', '.join(DOCUMENT_SHAPES)}"
         )
-    places, messages = [path for path, _ in placed], [message for _, message in placed]
+    places, messages = [path for path, _ in found], [message for _, message in found]
     conversation = read_messages(messages, shape, where=f"{where}.messages", places=places)
-    read = {path.rsplit("/", 1)[0] for path in places} | {"/system_instruction", "/input"}
-    conversation = _with_unread(conversation, thing, {*read, "/systemInstruction", "/candidates"})
+    conversation = _with_unread(conversation, thing, places)
+    if (usage := known(usage_in(thing))) is not None:
+        conversation = with_usage(conversation, usage, of_reply=is_answer(places))
     query = first(thing, _QUERIES)
     text = query if isinstance(query, str) and query else conversation.query
     offered = first(thing, ("tools",)) or get(get(thing, "agent"), "tool_definitions")
     tools = (*listed(fields_of(offered)),) or conversation.tools
     if is_trajectory(thing):
         failure = word(get(get(thing, "extra"), "failure")) or None
-        conversation = replace(conversation, failure=failure)
+        spent = merged(get(thing, "final_metrics")).items()
+        totals = usage_of({str(key).removeprefix("total_"): count for key, count in spent})
+        conversation = replace(conversation, failure=failure, usage=totals)
     name = word(first(thing, ("name", "id")))
     return replace(conversation, query=text, name=name, tools=tools)
 

@@ -21,7 +21,7 @@ from tunaeval.wire.parts import declared
 
 __all__ = [
     "KNOWN", "declared", "fields_of", "first", "get", "has", "identifier", "instant", "json_words",
-    "listed", "merged", "total_usage", "usage_of", "word",
+    "known", "listed", "merged", "plain", "pointer", "pointers", "total_usage", "usage_of", "word",
 ]  # fmt: skip
 
 _COST = ("cost_usd", "total_cost", "cost", "total")
@@ -32,6 +32,16 @@ KNOWN = table_of(__package__, "kinds.toml")
 _UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3), (1e8, 1.0))
 """The least number that counts as nanoseconds, microseconds, milliseconds and seconds since the
 epoch. Smaller numbers count from elsewhere, such as a machine's start."""
+
+
+def plain(value: object) -> str:
+    """Return a value as text, an object or a list as JSON."""
+    if isinstance(value, dict | list | tuple):
+        return json_words(value)
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - an object's own code may raise anything
+        return json_words(value)
 
 
 def pointer(path: str, *keys: object) -> str:
@@ -78,9 +88,14 @@ def usage_of(reported: JsonValue) -> Usage | None:
     tokens = tokens_of(reported)
     cost = first(reported, _COST[:-1])
     price = _price(cost if not isinstance(cost, Mapping) else first(cost, _COST))
-    if not (tokens.prompt_tokens or tokens.completion_tokens or price):
+    return known(replace(tokens, cost_usd=price))
+
+
+def known(usage: Usage | None) -> Usage | None:
+    """Return the usage, or None if all of it is unknown or zero."""
+    if usage is None or not (usage.prompt_tokens or usage.completion_tokens or usage.cost_usd):
         return None
-    return replace(tokens, cost_usd=price)
+    return usage
 
 
 def total_usage(reports: Iterable[Usage | None]) -> Usage | None:

@@ -53,6 +53,7 @@ from .fields import (
     json_words,
     listed,
     merged,
+    plain,
     total_usage,
     usage_of,
     word,
@@ -79,13 +80,11 @@ def read_atif(step: object, reading: Reading) -> None:
         reading.start = reading.source + 1
     reading.has_replied |= source == "agent" and not is_copied
     reading.begin(
-        _ROLES.get(source, source),
+        _ROLES.get(source, get(step, "source")),
         # The prompt's tokens include the cached ones.
         usage=usage_of(metrics) if has_metrics and not is_copied else None,
         at=instant(get(step, "timestamp")),
     )
-    if source not in _ROLES:
-        reading.notice("unknown-role", f"the source {brief(get(step, 'source'))} is not known")
     reading.thought(word(get(step, "reasoning_content")))
     read_content(get(step, "message"), chat.KINDS, reading)
     calls = listed(get(step, "tool_calls"))
@@ -250,8 +249,7 @@ def read_sample(sample: object) -> Conversation:
     """Read a sample of a log as one conversation, named by the sample's id and epoch."""
     messages = listed(get(sample, "messages"))
     reading = Reading()
-    for reading.source, message in enumerate(messages):
-        reading.message = message
+    for message in reading.each(messages):
         read_inspect(message, reading, get(sample, "attachments"))
     given = within(reading.conversation("inspect-ai", len(messages)), "/messages")
     asked = get(sample, "input")
@@ -264,7 +262,7 @@ def read_sample(sample: object) -> Conversation:
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
         usage=total_usage(usage_of(one) for one in usages),
-        name=f"{get(sample, 'id')} (epoch {get(sample, 'epoch')})",
+        name=f"{plain(get(sample, 'id'))} (epoch {plain(get(sample, 'epoch'))})",
     )
 
 
@@ -468,7 +466,10 @@ def _read_item_call(item: object, kind: str, ended: bool, reading: Reading) -> N
         if not reading.calling:
             join_message(reading, "assistant")
         if kind == "mcp_tool_call":
-            name, arguments = f"mcp__{get(item, 'server')}__{get(item, 'tool')}", "arguments"
+            name, arguments = (
+                f"mcp__{plain(get(item, 'server'))}__{plain(get(item, 'tool'))}",
+                "arguments",
+            )
             reading.call(name, get(item, arguments), call_id)
         else:
             reading.call(kind, {key: get(item, key) for key in _CODEX["calls"][kind]}, call_id)
@@ -609,6 +610,7 @@ def claims_openhands(event: object) -> bool:
 def read_openhands(event: object, reading: Reading) -> None:
     reading.at = instant(get(event, "timestamp"))
     kind, action = word(get(event, "kind")), word(get(event, "action"))
+    observation = word(get(event, "observation"))
     if kind == "ObservationEvent" and get(event, "tool_name") == _FINISH:
         return  # it repeats the last words
     if kind:
@@ -616,7 +618,7 @@ def read_openhands(event: object, reading: Reading) -> None:
     elif action:
         _read_action(action, event, reading)
     else:
-        _read_observation(word(get(event, "observation")), event, reading)
+        _read_observation(observation, event, reading)
 
 
 def _read_kind(kind: str, event: object, reading: Reading) -> None:
@@ -677,7 +679,7 @@ def _seen_failed(seen: object, said: bool | None) -> bool | None:
 
 def _event_id(called: object, event: object, key: str, reading: Reading) -> str | None:
     """Return the id of an action's call, or one made from the event's; the oldest have none."""
-    made = None if get(event, key) is None else f"{_EVENT}-{get(event, key)}"
+    made = None if get(event, key) is None else f"{_EVENT}-{plain(get(event, key))}"
     return reading.identified(get(called, "tool_call_id")) or made
 
 
@@ -755,8 +757,7 @@ def is_swe_agent(thing: object) -> bool:
 
 def read_swe_agent(thing: object) -> tuple[Conversation]:
     reading, history, info = Reading(), listed(get(thing, "history")), get(thing, "info")
-    for reading.source, message in enumerate(history):
-        reading.message = message
+    for message in reading.each(history):
         _read_history(message, reading)
     _read_last_steps(history, listed(get(thing, "trajectory")), reading)
     spent, status = get(info, "model_stats"), word(get(info, "exit_status"))

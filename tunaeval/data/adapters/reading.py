@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -43,16 +44,15 @@ from tunaeval.types.conversations import (
     asked,
     results_of,
 )
-from tunaeval.types.messages import Message, Usage
+from tunaeval.types.messages import OTHER_ROLES, Message, Usage
 from tunaeval.types.parsing import ParseResult
-from tunaeval.wire import Part
 from tunaeval.wire.parts import Kinds, parts_of, unknown_words
 from tunaeval.wire.parts import kinds_of as table_of_kinds
+from tunaeval.wire.values import Part
 
 from .fields import (
     KNOWN,
     first,
-    get,
     identifier,
     json_words,
     pointer,
@@ -137,6 +137,9 @@ NOTICES: Mapping[str, str] = KNOWN["notices"]
 """Every code of a `Notice` with its meaning."""
 
 
+_ROLES = frozenset({"assistant", *OTHER_ROLES})
+
+
 @dataclass(slots=True)
 class _OpenMessage:
     """A message that is being read, `head` without its content; `before` is the number of messages
@@ -153,11 +156,36 @@ class _OpenMessage:
     calls: list[ToolCall] = field(default_factory=list)
 
 
+class NotedDict(dict[str, JsonValue]):
+    """A message that knows which of its fields were read."""
+
+    def __init__(self, given: Mapping[str, JsonValue]) -> None:
+        super().__init__(given)
+        self.seen: set[str] = set()
+
+    def get(self, key: str, default: JsonValue = None) -> JsonValue:
+        self.seen.add(key)
+        return super().get(key, default)
+
+    def unread(self) -> list[str]:
+        """Return the fields that may have something for a transcript, and were not read."""
+        fields = KNOWN["unread"]
+        return [
+            key
+            for key, value in self.items()
+            if value
+            and (
+                (key in fields["any"] and key not in self.seen)
+                or (key in fields["lists"] and not isinstance(value, list | tuple))
+            )
+        ]
+
+
 @dataclass(slots=True)
 class _Reply:
     """A reply whose parts arrive one by one: its parts, the indices of its messages, its usage."""
 
-    seen: set[object] = field(default_factory=set)
+    seen: set[tuple[str, int]] = field(default_factory=set)
     at: list[int] = field(default_factory=list)
     usage: Usage | None = None
 
@@ -199,7 +227,7 @@ class Reading:
 
     def begin(
         self,
-        role: str,
+        role: JsonValue,
         *,
         usage: Usage | None = None,
         at: float | None = None,
@@ -212,9 +240,9 @@ class Reading:
         The `name` of a result is that of its tool.
         """
         self.close()
-        if not isinstance(role, str):
-            self.notice("unknown-role", f"the role {brief(role)} is not known")
-            role = ""
+        role, given = str.__str__(role) if isinstance(role, str) else "", role
+        if role not in _ROLES:
+            self.notice("unknown-role", f"the role {brief(given, 40)} is not known")
         if role == "assistant":
             self.failure = None
         at = self.at if at is None else at
@@ -241,17 +269,29 @@ class Reading:
     def fresh(self, reply: JsonValue, parts: Iterable[JsonValue]) -> list[JsonValue]:
         """Return those of the parts that the reply with this id does not have yet."""
         known = identifier(reply)
-        seen = set[object]() if known is None else self._replies[known].seen
+        seen = set[tuple[str, int]]() if known is None else self._replies[known].seen
         counts = Counter[str]()
         new = []
         for part in parts:
             text = json_words(part)
             counts[text] += 1
-            key = (text, counts[text], get(part, "id"))
-            if key not in seen:
+            if (text, counts[text]) not in seen:
                 new.append(part)
-                seen.add(key)
+                seen.add((text, counts[text]))
         return new
+
+    def each(self, messages: Iterable[object]) -> Iterator[object]:
+        """Yield the messages in order; what is not read of one becomes a notice afterwards."""
+        for self.source, message in enumerate(messages):
+            self.message = message
+            if isinstance(message, Mapping):
+                with suppress(Exception):  # its own code may raise anything
+                    self.message = NotedDict(message)
+            yield self.message
+            if isinstance(self.message, NotedDict):
+                self.part = self.message
+                for key in self.message.unread():
+                    self.notice("unread-field", f"{key!r} is not read", field=key)
 
     @property
     def thinking(self) -> bool:
@@ -564,6 +604,17 @@ def ended(given: Conversation, failure: str, path: str | None = None) -> Convers
     words = failure[:_LONGEST_FAILURE]
     notice = Notice("failed-run", f"the run ended in an error: {words}", None, path)
     return replace(given, failure=words, warnings=(*given.warnings, notice)) if words else given
+
+
+def with_usage(given: Conversation, usage: Usage, *, of_reply: bool) -> Conversation:
+    """Return the conversation with the usage of its last reply, or of all of it."""
+    replies = (at for at, one in enumerate(given.messages) if one.role == "assistant")
+    last = max(replies, default=None) if of_reply else None
+    if last is None:
+        return replace(given, usage=usage)
+    reply = given.messages[last]
+    paid = replace(reply, usage=reply.usage or usage)
+    return replace(given, messages=(*given.messages[:last], paid, *given.messages[last + 1 :]))
 
 
 def _oddities(

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from hashlib import blake2b
 from itertools import accumulate
 from operator import itemgetter
@@ -42,6 +44,7 @@ from .fields import (
     json_words,
     listed,
     merged,
+    plain,
     pointer,
     usage_of,
     word,
@@ -82,7 +85,7 @@ class TraceSpan(NamedTuple):
 def is_span(thing: object) -> bool:
     """Whether this is a span about a generative model."""
     names = [*attributes_of(get(thing, "attributes")), *map(_name, listed(get(thing, "events")))]
-    return any(str(name).startswith(_OWN) for name in names)
+    return any(plain(name).startswith(_OWN) for name in names)
 
 
 def holds_spans(thing: object) -> bool:
@@ -144,12 +147,12 @@ def _span(thing: object, path: str) -> TraceSpan:
     details = (fields for name, fields in events if name == _DETAILS)
     parent = identifier(first(thing, _PARENT) or get(get(thing, "parent"), "span_id"))
     return TraceSpan(
-        trace=str(trace),
+        trace=plain(trace),
         started=instant(started) or 0.0,
         name=word(get(thing, "name")),
         attributes=merged(*details, attributes_of(get(thing, "attributes"))),
         events=events,
-        failed=str(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"},
+        failed=plain(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"},
         id=identifier(first(thing, ("spanId", "span_id")) or get(context, "span_id")),
         parent=parent if parent and parent.strip("0x") else None,
         path=path,
@@ -163,8 +166,7 @@ def _events(thing: object) -> Iterator[tuple[str, JsonObject]]:
     for event in (*listed(get(thing, "events")), *listed(beside)):
         fields = attributes_of(get(event, "attributes")) if get(event, "attributes") else event
         body = fields_of(get(event, "body"))
-        plain = dict(fields) if isinstance(fields, Mapping) else {}
-        yield str(_name(event)), {**plain, **(body if isinstance(body, Mapping) else {})}
+        yield plain(_name(event)), merged(fields, body)
 
 
 def _name(event: object) -> JsonValue:
@@ -223,14 +225,7 @@ class _RequestSpan:
         self.digests = [*map(_digest, (*self.before, *self.after))]
         tokens = ("input_tokens", "output_tokens")
         self.usage = {key: span.attributes.get(f"gen_ai.usage.{key}") for key in tokens}
-
-    @property
-    def cost(self) -> JsonObject:
-        return {"usage": self.usage, "created_at": self.span.started}
-
-    @property
-    def is_cut(self) -> bool:
-        return any(notice.code == "cut-off" for notice in self.notices)
+        self.is_cut = any(notice.code == "cut-off" for notice in self.notices)
 
     def _listed(self, name: str, plain: JsonObject) -> list[JsonValue]:
         """Return the items of an attribute; one that is plain text is an item like `plain`."""
@@ -258,8 +253,8 @@ class _RequestSpan:
         self.notices.append(Notice(code, words, None, self.span.path_of(name)))
 
 
-Read: TypeAlias = Callable[[list[JsonObject], list[str]], Conversation]
-"""Reads the messages of a conversation; the second list has the path of each message's span."""
+Read: TypeAlias = Callable[[list[JsonObject]], Conversation]
+"""Reads the messages of a conversation."""
 AnyRead: TypeAlias = Callable[..., Conversation]
 
 _Place: TypeAlias = tuple[str | None, str | None]
@@ -275,28 +270,21 @@ class _Thread:
         self.notices: list[Notice] = []
         self.ends: list[tuple[str | None, bytes]] = []
 
-    def add(self, one: _RequestSpan, start: int) -> None:
-        """Add the messages of a span, those of its input from `start` on."""
-        self.notices += one.notices
-        self.messages += one.before[start:]
-        self.messages += [{**message, **one.cost} for message in one.after]
-        self.spans += [one.span] * (len(self.messages) - len(self.spans))
-
 
 def read_traces(spans: Iterable[TraceSpan], read: Read) -> tuple[Conversation, ...]:
     """Return the conversations in spans, in the order of their start."""
     whole = sorted(_whole(spans), key=lambda span: span.started)
-    offered: dict[str, JsonValue] = {}
-    for span in whole:
-        if found := span.attributes.get(_TOOLS):
-            offered.setdefault(span.trace, found)
-    runs = _Runs(span for span in whole if _operation(span) == _TOOL)
-    given = []
+    offered = {one.trace: found for one in reversed(whole) if (found := one.attributes.get(_TOOLS))}
+    runs, given = _Runs(span for span in whole if _operation(span) == _TOOL), []
     for thread in _threads(_without_repeated(_asking(whole), whole)):
-        one = read(_answered(thread, runs), [span.path for span in thread.spans])
+        one = read(_answered(thread, runs))
         tools = next((offered[span.trace] for span in thread.spans if span.trace in offered), None)
-        warnings = (*thread.notices, *one.warnings)
-        given.append(replace(one, tools=(*listed(fields_of(tools)),), warnings=warnings))
+        warnings = (
+            told if told.source is None else told._replace(path=thread.spans[told.source].path)
+            for told in one.warnings
+        )
+        own = (*thread.notices, *warnings)
+        given.append(replace(one, tools=(*listed(fields_of(tools)),), warnings=own))
     return tuple(given)
 
 
@@ -305,18 +293,16 @@ def _whole(spans: Iterable[TraceSpan]) -> Iterable[TraceSpan]:
     found: dict[object, TraceSpan] = {}
     for span in spans:
         key = object() if span.id is None else (span.trace, span.id)
-        known = found.get(key, span)
+        if (known := found.get(key)) is None:
+            found[key] = span
+            continue
         # A record of the log has no name of a span, and begins when the span ends.
-        kept = span if span.name and not known.name else known
-        if known is not span:
-            both = merged(known.attributes, span.attributes)
-            kept = kept._replace(
-                attributes=both,
-                events=known.events or span.events,
-                failed=known.failed or span.failed,
-                parent=known.parent or span.parent,
-            )
-        found[key] = kept
+        found[key] = (span if span.name and not known.name else known)._replace(
+            attributes=merged(known.attributes, span.attributes),
+            events=known.events or span.events,
+            failed=known.failed or span.failed,
+            parent=known.parent or span.parent,
+        )
     return found.values()
 
 
@@ -338,46 +324,31 @@ def _without_repeated(given: list[_RequestSpan], spans: list[TraceSpan]) -> list
     """Return the spans without those whose messages the next such span below them repeats: a
     framework and its client are instrumented both, and the request is written twice.
     """
+    asking: dict[_Place, _RequestSpan] = {(one.span.trace, one.span.id): one for one in given}
     above: dict[_Place, _Place] = {
         (one.trace, one.id): (one.trace, one.parent) for one in spans if one.id and one.parent
     }
-    circular = _circular(above)
-    asking: dict[_Place, _RequestSpan | None] = {
-        (one.span.trace, one.span.id): one for one in given if one.span.id
-    }
-    known = {**asking, **dict.fromkeys(circular)}
+    order = TopologicalSorter({at: (up,) for at, up in above.items()})
+    with suppress(CycleError):
+        order.prepare()
+    nearest: dict[_Place, _RequestSpan | None] = {}
+    while ready := order.get_ready():  # parents first; none of a circle, nor of what is below it
+        for at in ready:
+            nearest[at] = asking.get(at) or (nearest[above[at]] if at in above else None)
+        order.done(*ready)
     repeated = set()
     for one in given:
-        if (one.span.trace, one.span.id) in circular:
-            words = f"the span {one.span.id!r} is below itself"
+        at = one.span.trace, one.span.id
+        if at in above and at not in nearest:
+            words = f"the parents of the span {one.span.id!r} form a circle"
             one.notices.append(Notice("cyclic-parents", words, None, one.span.path))
-        path: list[_Place] = []
-        at: _Place = (one.span.trace, one.span.parent)
-        while at in above and at not in known:
-            path.append(at)
-            at = above[at]
-        found = known.get(at)
-        known |= dict.fromkeys(path, found)
+        found = nearest.get(above[at]) if at in above else None
         if found is None or len(found.digests) > len(one.digests):
             continue
         if {*found.digests} <= {*one.digests}:
             repeated.add(id(found))
             one.usage = one.usage if any(one.usage.values()) else found.usage
     return [one for one in given if id(one) not in repeated]
-
-
-def _circular(above: Mapping[_Place, _Place]) -> set[_Place]:
-    """Return the spans that are above themselves."""
-    seen, found = set[_Place](), set[_Place]()
-    for start in above:
-        path: dict[_Place, int] = {}
-        at = start
-        while at in above and at not in seen:
-            seen.add(at)
-            path[at] = len(path)
-            at = above[at]
-        found |= {*list(path)[path[at] :]} if at in path else set()
-    return found
 
 
 def _threads(given: Iterable[_RequestSpan]) -> list[_Thread]:
@@ -391,25 +362,30 @@ def _threads(given: Iterable[_RequestSpan]) -> list[_Thread]:
     last: dict[str, _Thread] = {}
     for one in given:
         scopes = (one.span.trace,) if one.span.parent else (one.span.trace, None)
-        chain = [*accumulate(one.digests, _chained, initial=b"")]
-        matches = ((size, scope) for size in range(len(one.before), 0, -1) for scope in scopes)
-        found = next(((n, ends[s, chain[n]]) for n, s in matches if (s, chain[n]) in ends), None)
-        if found is None and one.is_cut and not one.before and one.span.trace in last:
-            found = 0, last[one.span.trace]
-        known, thread = found or (0, _Thread())
-        if found is None:
-            threads.append(thread)
+        chain = [*accumulate(one.digests, lambda *pair: _hash(b"".join(pair)), initial=b"")]
+        keys = ((size, (scope, chain[size])) for size in range(len(one.before), 0, -1)
+                for scope in scopes)  # fmt: skip
+        size, thread = next(((size, ends[key]) for size, key in keys if key in ends), (0, None))
+        if thread is None and one.is_cut and not one.before:
+            thread = last.get(one.span.trace)
+        if thread is None:
+            threads.append(thread := _Thread())
         for key in thread.ends:
             del ends[key]
-        thread.add(one, known)
-        thread.ends = [(s, chain[-1]) for s in scopes if one.digests and (s, chain[-1]) not in ends]
+        own = ((scope, chain[-1]) for scope in scopes if one.digests)
+        thread.ends = [key for key in own if key not in ends]
         ends |= dict.fromkeys(thread.ends, thread)
         last[one.span.trace] = thread
+        cost = {"usage": one.usage, "created_at": one.span.started}
+        said = [*one.before[size:], *({**message, **cost} for message in one.after)]
+        thread.messages += said
+        thread.spans += [one.span] * len(said)
+        thread.notices += one.notices
     return threads
 
 
-def _chained(before: bytes, digest: bytes) -> bytes:
-    return blake2b(before + digest, digest_size=16).digest()
+def _hash(text: bytes) -> bytes:
+    return blake2b(text, digest_size=16).digest()
 
 
 def _digest(message: JsonObject) -> bytes:
@@ -417,7 +393,7 @@ def _digest(message: JsonObject) -> bytes:
     replies = KNOWN["otel"]["of_replies"]
     kept = [(str(key), one) for key, one in message.items() if one and key not in replies]
     text = json_words(sorted(kept, key=itemgetter(0)))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return _hash(text.encode("utf-8", "surrogatepass"))
 
 
 def _messages_in(span: TraceSpan) -> Iterator[tuple[bool, JsonObject]]:
@@ -661,7 +637,7 @@ def langfuse_spans(thing: object) -> Iterator[TraceSpan]:
             "gen_ai.tool.definitions": get(given, "tools"),
         }
         yield TraceSpan(
-            trace=str(first(one, ("traceId", "trace_id"))),
+            trace=plain(first(one, ("traceId", "trace_id"))),
             started=instant(first(one, ("startTime", "start_time"))) or 0.0,
             name=word(get(one, "name")),
             attributes=attributes,
@@ -675,7 +651,7 @@ def _said(value: JsonValue, role: str) -> list[JsonObject]:
     if isinstance(value, list):
         return [said for one in value for said in _said(one, role)]
     if not isinstance(value, Mapping):
-        return [] if value is None else [{"role": role, "content": str(value)}]
+        return [] if value is None else [{"role": role, "content": plain(value)}]
     if value.get("role") is not None or value.get("type") is not None:
         return [dict(value)]
     for key in ("messages", "input", "output"):

@@ -17,7 +17,9 @@ from tunaeval.parsing.message import OTHER_CHOICES
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue, Source
 from tunaeval.types.exchange import Reply, Streamed
-from tunaeval.wire import APIS, Assembler, recognised
+from tunaeval.wire.apis import APIS, recognised
+from tunaeval.wire.assembler import Assembler
+from tunaeval.wire.endings import error_words
 from tunaeval.wire.events import DataLines
 
 from .pace import TryFailed
@@ -152,19 +154,6 @@ def read_reply(
         source=source,
         notes=(OTHER_CHOICES,) if found.has_others else (),
     )
-
-
-def error_words(answer: JsonObject) -> str | None:
-    """Return the error message in a body, from any place where servers put it, or None."""
-    match answer:
-        case {"error": {"message": str(words)}} | {"error": str(words)}:
-            return words
-        case {"message": str(words)} | {"detail": str(words)}:
-            return words
-        case {"error": dict() | list() as words} | {"detail": dict() | list() as words}:
-            return repr(words)
-        case _:
-            return None
 
 
 def words_of(body: bytes) -> str:
