@@ -698,8 +698,9 @@ def _act(event: object, name: object, given: object, known: JsonValue, reading: 
 
 
 def _read_action(action: str, event: object, reading: Reading) -> None:
-    given, role = get(event, "args"), _SOURCES.get(word(get(event, "source")), "system")
-    arguments = merged(event if given is None else given)  # the oldest events have no `args`
+    arguments, role = get(event, "args"), _SOURCES.get(word(get(event, "source")), "system")
+    if not isinstance(arguments, Mapping):  # as in the oldest events
+        arguments = {key: get(event, key) for key in merged(event)}
     called = get(event, "tool_call_metadata")
     if action in {"message", "system"}:
         reading.begin("system" if action == "system" else role)

@@ -220,6 +220,8 @@ class Reading:
         self._pending = PendingCalls()
         self._named = 0
         self._called: set[str | None] = set()
+        self._last: int | None = None
+        """The index of the last reply."""
         self._messages: list[Message] = []
         self._sources: list[int] = []
         self._notices: list[Notice] = []
@@ -393,11 +395,10 @@ class Reading:
     def spent(self, usage: Usage | None) -> None:
         """Set the usage of the last reply. In some logs a later line has it."""
         one = self._open
-        replies = (at for at, one in enumerate(self._messages) if one.role == "assistant")
         said = one is not None and (one.texts or one.thoughts or one.calls)
         if one is not None and said and one.head.role == "assistant":
             one.head = replace(one.head, usage=usage or one.head.usage)
-        elif usage is not None and (last := max(replies, default=None)) is not None:
+        elif usage is not None and (last := self._last) is not None:
             self._messages[last] = replace(self._messages[last], usage=usage)
 
     def summary(self, text: str) -> None:
@@ -536,6 +537,8 @@ class Reading:
         if message.is_result:
             answered = self._pending.answered(message.tool_call_id, name)
             message = replace(message, tool_call_id=answered)
+        if message.role == "assistant":
+            self._last = len(self._messages)
         self._messages.append(message)
         self._sources.append(source)
 
