@@ -42,7 +42,6 @@ from .fields import (
     fields_of,
     first,
     get,
-    has,
     identifier,
     known,
     listed,
@@ -52,17 +51,7 @@ from .fields import (
     word,
 )
 from .logs import is_log, is_sample, is_trajectory, read_log, read_sample
-from .reading import (
-    NOTICES,
-    NotedDict,
-    Reading,
-    call_of,
-    ended,
-    is_settled,
-    joined,
-    with_usage,
-    within,
-)
+from .reading import NOTICES, NotedDict, Reading, call_of, is_settled, joined, with_usage, within
 from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
@@ -287,8 +276,7 @@ def _read_traces(
 
 
 def _read_mini(run: object) -> tuple[Conversation]:
-    given, info = _read_holder(run, SHAPES["mini-swe-agent"], "messages"), get(run, "info")
-    return (ended(given, word(get(info, "exit_status")) * has(info, "traceback")),)
+    return results.read_mini_run(run, _read_holder(run, SHAPES["mini-swe-agent"], "messages"))
 
 
 _EVENTS = partial(read_messages, shape=SHAPES["openhands"])
@@ -300,7 +288,7 @@ _DOCUMENTS = (
     _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
     _Document("pi", lambda lines: any(map(logs.claims_pi, listed(lines))), logs.read_pi_session),
     _Document("swe-agent", logs.is_swe_agent, logs.read_swe_agent),
-    _Document("mini-swe-agent", logs.is_mini_run, _read_mini),
+    _Document("mini-swe-agent", results.is_mini_run, _read_mini),
     _Document("openhands", results.is_openhands, partial(results.read_openhands_row, read=_EVENTS)),
     _Document("tau-bench", results.is_tau, partial(results.read_tau, read=read_messages)),
     _Document("tau2", results.is_tau, partial(results.read_tau, read=read_messages)),

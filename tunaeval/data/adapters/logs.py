@@ -322,9 +322,8 @@ def read_tau2(message: object, reading: Reading) -> None:
             _read_tau2_result(one, reading)
         return
     usage = usage_of({**merged(get(message, "usage")), "cost": get(message, "cost")})
-    reading.begin(
-        role, usage=None if role == _USER else usage, at=instant(get(message, "timestamp"))
-    )
+    usage = None if role == _USER else usage
+    reading.begin(role, usage=usage, at=instant(get(message, "timestamp")))
     reading.text(word(get(message, "content")))
     for call in listed(get(message, "tool_calls")):
         if role == _USER or get(call, "requestor") == _USER:
@@ -700,7 +699,7 @@ def _act(event: object, name: object, given: object, known: JsonValue, reading: 
 def _read_action(action: str, event: object, reading: Reading) -> None:
     arguments, role = get(event, "args"), _SOURCES.get(word(get(event, "source")), "system")
     if not isinstance(arguments, Mapping):  # as in the oldest events
-        arguments = {key: get(event, key) for key in merged(event)}
+        arguments = merged(event)
     called = get(event, "tool_call_metadata")
     if action in {"message", "system"}:
         reading.begin("system" if action == "system" else role)
@@ -808,10 +807,6 @@ def _made(reading: Reading) -> list[str | None]:
     return [one for one in reading.calls if str(one).startswith(f"{_SHELL}-")]
 
 
-def is_mini_run(thing: object) -> bool:
-    return word(get(thing, "trajectory_format")).startswith("mini-swe-agent")
-
-
 def claims_mini(message: object) -> bool:
     extra, text, role = get(message, "extra"), word(get(message, "content")), get(message, "role")
     is_marked = _MARKS[0] in text and role in ("assistant", "system")
@@ -824,7 +819,7 @@ def read_mini(message: object, reading: Reading) -> None:
     reply, why, code = (get(extra, key) for key in ("response", "interrupt_type", "returncode"))
     reading.at = instant(first(extra, ("timestamp",)) or get(message, "timestamp"))
     if role == "assistant" or get(message, "object") == "response":
-        _read_mini_reply(message, reply, extra, reading)
+        _read_mini_reply(message if role else merged(message), reply, extra, reading)
         return
     if why == _REFUSED and isinstance(reply, Mapping):
         choice = next(iter(listed(get(reply, "choices"))), None)

@@ -41,6 +41,15 @@ def read_tau(thing: object, read: Read) -> Iterator[Conversation]:
         yield replace(given, shape=shape, name=name)
 
 
+def is_mini_run(thing: object) -> bool:
+    return word(get(thing, "trajectory_format")).startswith("mini-swe-agent")
+
+
+def read_mini_run(run: object, given: Conversation) -> tuple[Conversation]:
+    info = get(run, "info")
+    return (ended(given, word(get(info, "exit_status")) * has(info, "traceback")),)
+
+
 def _events(row: object) -> Iterator[tuple[str, JsonObject]]:
     """Yield the events with their paths. The oldest ones do not say from whom they are."""
     for index, item in enumerate(listed(get(row, "history"))):
