@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -152,6 +153,92 @@ def test_what_is_wrong_with_a_later_fragment_is_named(change: dict[str, Any], co
     deltas = fragments([("add", {})], 9)
     deltas[-1]["tool_calls"][0] |= change
     assert [found for found, _ in fold(deltas)[1]] == [code]
+
+
+@given(calls=CALLS, cut=st.integers(1, 9), data=st.data())
+def test_fragments_of_several_calls_may_be_mixed(
+    calls: list[tuple[str, dict[str, int]]], cut: int, data: st.DataObject
+) -> None:
+    """Each index is that of one call, so that OpenAI's own client reads them, too."""
+    queues = [fragments([call], cut) for call in calls]
+    for index, queue in enumerate(queues):
+        for one in queue:
+            one["tool_calls"][0] |= {"index": index}
+        queue[0]["tool_calls"][0]["id"] = f"c{index}"
+    mixed = []
+    while any(queues):
+        waiting = [queue for queue in queues if queue]
+        mixed.append(data.draw(st.sampled_from(waiting)).pop(0))
+    found, faults = fold(mixed)
+    assert sorted((call.id, call.name, str(call.object)) for call in found) == sorted(
+        (f"c{index}", name, str(arguments)) for index, (name, arguments) in enumerate(calls)
+    )
+    assert faults == ()
+
+
+@given(calls=CALLS, cut=st.integers(1, 9))
+def test_an_id_may_come_with_a_later_fragment(
+    calls: list[tuple[str, dict[str, int]]], cut: int
+) -> None:
+    deltas = fragments(calls, cut)
+    items = [one["tool_calls"][0] for one in deltas]
+    for first, later in pairwise(items):
+        if first["function"].get("name"):
+            later["id"] = first.pop("id")
+    found, faults = fold(deltas)
+    assert [(call.id, call.object) for call in found] == [
+        (f"c{index}", arguments) for index, (_, arguments) in enumerate(calls)
+    ]
+    assert faults == ()
+
+
+@given(cut=st.integers(1, 9))
+def test_arguments_that_come_twice_are_broken_wherever_they_are_cut(cut: int) -> None:
+    """As in most clients, which add them to the call of their index."""
+    text = json.dumps({"a": 1}) * 2
+    deltas = fragments([("add", {})], 9)[:1]
+    items = ({"index": 0, "function": {"arguments": text[at : at + cut]}}
+             for at in range(0, len(text), cut))  # fmt: skip
+    found, _ = fold([*deltas, *pieces(*items)])
+    assert [(call.name, call.arguments) for call in found] == [("add", text)]
+
+
+def pieces(*items: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"tool_calls": [item]} for item in items]
+
+
+F, ARGUMENTS = {"name": "add", "arguments": ""}, {"arguments": "{}"}
+
+
+@pytest.mark.parametrize(
+    ("items", "code"),
+    [
+        (pieces({"id": "c0", "function": F}, {"function": ARGUMENTS}), "index-missing"),
+        (pieces({"index": "0", "id": "c0", "function": {**F, **ARGUMENTS}}), "index-missing"),
+        (
+            pieces(*({"index": 0, "id": id_, "function": {**F, **ARGUMENTS}} for id_ in "ab")),
+            "index-shared",
+        ),
+        (
+            pieces({"index": 0, "id": "c0", "function": ARGUMENTS}, {"index": 0, "function": F}),
+            "name-late",
+        ),
+        (
+            pieces({"index": 0, "id": "c0", "function": F},
+                   {"index": 0, "id": "c1", "function": ARGUMENTS}),
+            "id-changed",
+        ),
+        (
+            pieces(*({"index": at, "id": "c0", "function": {**F, **ARGUMENTS}} for at in (0, 1))),
+            "id-shared",
+        ),
+        (pieces({"index": 0, "function": {**F, **ARGUMENTS}}), "id-missing"),
+    ],
+)  # fmt: skip
+def test_how_fragments_are_joined_is_named(items: list[dict[str, Any]], code: str) -> None:
+    found, faults = fold(items)
+    assert [one for one, _ in faults] == [code]
+    assert all((call.name, call.object) == ("add", {}) for call in found)
 
 
 @given(

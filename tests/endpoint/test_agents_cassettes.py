@@ -52,7 +52,10 @@ def test_the_ids_of_every_api_change_no_key(api: str, ids: list[str]) -> None:
     assert key(api, BODIES[api] | {"tools": []}) != key(api, BODIES[api])
 
 
-IDS = st.uuids().map(str) | st.from_regex(r"[a-z]{2,5}_[0-9a-f]{16,32}", fullmatch=True)
+IDS = st.uuids().map(str) | st.from_regex(
+    r"[a-z]{2,5}_(?=[0-9])[0-9A-Za-z]{16,32}|01[0-9A-HJ-NP-TV-Z]{24}|00-[0-9]{32}-[0-9]{16}-01",
+    fullmatch=True,
+)
 TIMES = (
     st.floats(1e9, 4e9)
     | st.integers(10**12, 4 * 10**12)
@@ -77,6 +80,9 @@ def with_metadata(api: str, data: st.DataObject) -> dict[str, Any]:
         parts = message.get("parts", message.get("content", message.get("tool_calls")))
         for part in parts if isinstance(parts, list) else ():
             part[data.draw(st.sampled_from(SIGNATURES))] = data.draw(st.text())
+            part.get("function", part)[data.draw(st.sampled_from(SIGNATURES))] = data.draw(
+                st.text()
+            )
     return body
 
 

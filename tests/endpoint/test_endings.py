@@ -88,6 +88,11 @@ CASES = {
     ),
     "a response that is filtered": Case("responses", items(SAID, **INCOMPLETE), "content_filter"),
     "a response that is cut": Case("responses", items(SAID, **CUT), "length", {"content": "Yes."}),
+    "a response that ended for another reason": Case(
+        "responses",
+        items(SAID, status="incomplete", incomplete_details={"reason": "max_tool_calls"}),
+        "max_tool_calls",
+    ),
     "a refusal of the Responses API": Case(
         "responses", items({"type": "refusal", "refusal": "No."}), "stop", {"refusal": "No."}
     ),
@@ -123,6 +128,10 @@ def test_a_turn_has_how_its_answer_ended(name: str, tmp_path: Path) -> None:
     with tunaeval.model_endpoint(cassette=cassette) as played:
         again = httpx2.post(f"{played.url}/{case.path}", json=body)
     assert (first.status_code, again.json()) == (200, first.json())
+    ended = ("status", "incomplete_details")
+    assert {key: first.json().get(key) for key in ended if key in case.document} == {
+        key: case.document[key] for key in ended if key in case.document
+    }
     for model in (recorded, played):
         (turn,) = model.turns
         assert turn.finish_reason == case.finish

@@ -42,8 +42,8 @@ def client(name: str) -> Any:
 
 
 def chat_heard(url: str) -> Heard:
-    openai = client("openai").OpenAI(base_url=url, api_key="k", max_retries=0)
-    with openai.chat.completions.stream(**ASKED) as stream:
+    made = client("openai").OpenAI(base_url=url, api_key="k", max_retries=0)
+    with made as openai, openai.chat.completions.stream(**ASKED) as stream:
         message = stream.get_final_completion().choices[0].message
     calls = message.tool_calls or ()
     return message.content or "", [
@@ -52,8 +52,8 @@ def chat_heard(url: str) -> Heard:
 
 
 def responses_heard(url: str) -> Heard:
-    openai = client("openai").OpenAI(base_url=url, api_key="k", max_retries=0)
-    with openai.responses.stream(model="m", input="Go.") as stream:
+    made = client("openai").OpenAI(base_url=url, api_key="k", max_retries=0)
+    with made as openai, openai.responses.stream(model="m", input="Go.") as stream:
         answer = stream.get_final_response()
     calls = [one for one in answer.output if one.type == "function_call"]
     return answer.output_text, [(one.call_id, one.name, one.arguments) for one in calls]
@@ -61,8 +61,8 @@ def responses_heard(url: str) -> Heard:
 
 def messages_heard(url: str) -> Heard:
     base = url.removesuffix("/v1")
-    anthropic = client("anthropic").Anthropic(base_url=base, api_key="k", max_retries=0)
-    with anthropic.messages.stream(**ASKED, max_tokens=9) as stream:
+    made = client("anthropic").Anthropic(base_url=base, api_key="k", max_retries=0)
+    with made as anthropic, anthropic.messages.stream(**ASKED, max_tokens=9) as stream:
         message = stream.get_final_message()
     text = "".join(one.text for one in message.content if one.type == "text")
     calls = [one for one in message.content if one.type == "tool_use"]
@@ -78,6 +78,7 @@ def gemini_heard(url: str) -> Heard:
         for chunk in google.models.generate_content_stream(model="m", contents="Go.")
         for part in chunk.candidates[0].content.parts or ()
     ]
+    google.close()
     text = "".join(part.text for part in parts if part.text and not part.thought)
     calls = [part.function_call for part in parts if part.function_call]
     return text, [(one.id, one.name, one.args) for one in calls]

@@ -313,8 +313,8 @@ class Folded:
             self._fault("id-missing", "a call never gets an id")
         elif again := next((one for one in ids if ids.count(one) > 1), None):
             self._fault("id-shared", f"two calls have one id: {again!r}")
-        *before, last = self._texts.get("text") or [""]
-        if len(before) > 1 and len(last) >= _LONG and last.strip() == "".join(before).strip():
+        *said, last = self._texts.get("text") or [""]
+        if len(said) > 1 and len(last) >= _LONG and last.strip() == "".join(said).strip():
             self._fault("text-again", f"the last delta repeats the whole text: {last[:_QUOTED]!r}")
         ours = [(call.name, call.arguments) for call in self.calls]
         theirs = [(call.name, call.arguments) for call in calls_of(self._final)]

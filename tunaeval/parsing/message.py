@@ -17,8 +17,8 @@ from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, STARTED_NAME
 from tunaeval.showing import shown
 from tunaeval.types.calls import (
-    ID_SHARED,
     LEAKED_CALL,
+    REPEATED_CALL,
     STRUCTURED,
     JsonObject,
     JsonValue,
@@ -27,7 +27,6 @@ from tunaeval.types.calls import (
     ToolCall,
     Tools,
     one_each,
-    repeats,
 )
 from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
@@ -90,7 +89,7 @@ def read_message(
     invalid = items_in(get("invalid_tool_calls"))
     if not (items or invalid):
         return text
-    server = structured(items, tools, level, abstain)[0]
+    server, *_ = structured(items, tools, level, abstain)
     return _joined(_with_attempts(server, map(_invalid, range(MAX_CALLS), invalid)), text)
 
 
@@ -182,11 +181,11 @@ def structured(
     tools: Tools | None,
     level: Level,
     abstain: frozenset[str] = frozenset(),
-) -> tuple[ParseResult, list[ToolCall | None]]:
-    """Return the result of a server's parsed calls, and a list of the call or None for each item.
+) -> tuple[ParseResult, list[ToolCall | None], set[int]]:
+    """Return the result of a server's parsed calls, a list of the call or None for each item, and
+    the indices of items that are one call with an earlier one: "strict" has none (see `one_each`).
 
-    Calls of names in `abstain` are missing in the result, but not in the list. Items that are one
-    call (see `one_each`) have the same object in the list, except at "strict".
+    Calls of names in `abstain` are missing in the result, but not in the list.
     """
     known = widened(tools, abstain)
     calls: list[ToolCall | None] = []
@@ -202,17 +201,18 @@ def structured(
         calls.append(call)
     if len(items) > MAX_CALLS:
         diagnoses.append(Diagnosis("too-many-calls", f"more than {MAX_CALLS} calls"))
-    again: set[int] = set()
-    if len(calls) > 1:
-        once, odd = one_each(calls)
-        if level != "strict":
-            calls, odd = once, [note for note in odd if note[1] == ID_SHARED]
-        diagnoses += [Diagnosis(code, f"tool_calls[{index}]: {text}") for index, code, text in odd]
-        again = repeats(calls)
+    once, again, odd = one_each(calls)
+    if level == "strict":
+        again = set()
+    else:
+        calls = once
+        odd.pop(REPEATED_CALL, None)
+    for code, (index, text) in odd.items():
+        diagnoses.append(Diagnosis(code, f"tool_calls[{index}]: {text}"))
     found = tuple(call for at, call in enumerate(calls) if call and at not in again)
     outcome = outcome_of(found, attempted=bool(items), cut=cut)
     result = ParseResult(found, "", None, tuple(diagnoses), cut, outcome)
-    return without_abstaining(result, abstain, attempted=None in calls), calls
+    return without_abstaining(result, abstain, attempted=None in calls), calls, again
 
 
 def lost_calls(
@@ -422,8 +422,8 @@ class StreamedMessage:
         """Return the result with the structured calls."""
         ordered = self._answer.ordered()
         items = [call.item() for call in ordered]
-        server, calls = structured(items, self._tools, self._level, self._collector.abstain)
-        again, counted = repeats(calls), {one.number for one in ordered}
+        server, calls, again = structured(items, self._tools, self._level, self._collector.abstain)
+        counted = {one.number for one in ordered}
         for number, one in enumerate(self._live):
             if number not in counted:  # of the older field, beside others
                 one.live.drop()

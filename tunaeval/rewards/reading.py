@@ -40,7 +40,7 @@ from tunaeval.parsing.collect import widened, without_abstaining
 from tunaeval.parsing.finder import finder_of
 from tunaeval.parsing.message import structured as read_items
 from tunaeval.parsing.reader import Reader
-from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools, repeats
+from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
 from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import ABSTAINED, LATER_TURN, REMARKS, Diagnosis, ParseResult
 from tunaeval.wire.chat import foreign_calls
@@ -344,8 +344,7 @@ def _of_message(
     foreign += foreign_calls((message,)) if isinstance(field_of(message, "type"), str) else []
     if not items and not (recipe.engine is not None and text.calls):
         return _with_foreign(text, foreign)
-    result, made = structured(items, tools, recipe)
-    again = repeats(made)
+    result, _, again = structured(items, tools, recipe)
     items = [item for at, item in enumerate(items) if at not in again]
     found = of_result(result, recipe)
     if len(items) == len(result.calls):
@@ -367,7 +366,7 @@ def _of_message(
 
 def structured(
     items: Sequence[object], tools: Tools | None, recipe: Recipe
-) -> tuple[ParseResult, list[ToolCall | None]]:
+) -> tuple[ParseResult, list[ToolCall | None], set[int]]:
     """Parse structured calls as `parse_message` parses those of a message."""
     return read_items(items, tools, recipe.level, frozenset(recipe.abstain))
 

@@ -23,11 +23,21 @@ def texts_in(value: JsonValue) -> Iterator[str]:
 
 
 def json_key(value: JsonValue) -> Hashable:
-    """Return a key that equal JSON values share: 3 equals 3.0 but not true, keys have no order."""
+    """Return a key that equal JSON values share: 3 equals 3.0 but not true, and keys have no order.
+    What is no JSON, or too deep, equals nothing.
+    """
+    try:
+        hash(key := _json_key(value))
+    except (RecursionError, TypeError):
+        return object()
+    return key
+
+
+def _json_key(value: JsonValue) -> Hashable:
     if isinstance(value, dict):
-        return frozenset((key, json_key(one)) for key, one in value.items())
+        return frozenset((key, _json_key(one)) for key, one in value.items())
     if isinstance(value, list):
-        return tuple(map(json_key, value))
+        return tuple(map(_json_key, value))
     return (bool, value) if isinstance(value, bool) else value
 
 
@@ -239,43 +249,26 @@ class ToolCall:
 
 def one_each(
     calls: Sequence[ToolCall | None],
-) -> tuple[list[ToolCall | None], list[tuple[int, str, str]]]:
-    """Return the calls of one message, and notes on some: the index, a code and a message.
+) -> tuple[list[ToolCall | None], set[int], dict[str, tuple[int, str]]]:
+    """Return the calls of one message, the indices of those that are there again, and what is odd
+    by its code: an index and words.
 
-    Calls with the same id, name and arguments are one call, which gets a repair and is in each of
-    their places. Different calls may share an id, which is noted once.
+    Calls with the same id, name and arguments are one call, the first, which gets a repair.
+    Different calls may share an id.
     """
-    found, notes = [*calls], list[tuple[int, str, str]]()
+    found, again, odd = [*calls], set[int](), dict[str, tuple[int, str]]()
+    owners, known = dict[str, int](), dict[Hashable, tuple[int, ToolCall]]()
     ids = [call.id for call in calls if call and call.id]
-    if len({*ids}) == len(ids):
-        return found, notes
-    places: dict[Hashable, list[tuple[int, ToolCall]]] = {}
-    for at, call in enumerate(calls):
-        if call and call.id:
-            places.setdefault((call.id, _content_key(call)), []).append((at, call))
-    owners, shared = dict[str | None, int](), list[tuple[int, str, str]]()
-    for (first, call), *later in places.values():
-        if owners.setdefault(call.id, first) < first and not shared:
-            shared = [(first, ID_SHARED, f"different calls have the id {call.id!r}")]
-        if later:
+    for at, call in enumerate(calls if len({*ids}) < len(ids) else ()):
+        if call is None or not call.id:
+            continue
+        key = call.id, call.name, call.invalid, json_key(call.arguments)
+        first, one = known.setdefault(key, (at, call))
+        if first < at:
+            again.add(at)
             words = f"the call {call.id!r} of {call.name!r} is there more than once"
-            notes.append((later[0][0], REPEATED_CALL, words))
-            repairs = (*call.repairs, Repair(REPEATED_CALL, words))
-            found[first] = replace(call, repairs=repairs)
-        for at, _ in later:
-            found[at] = found[first]
-    return found, sorted((*notes, *shared))
-
-
-def repeats(calls: Sequence[ToolCall | None]) -> set[int]:
-    """Return the indices of the calls of `one_each` that are one call with an earlier one."""
-    first: dict[int, int] = {}
-    return {at for at, call in enumerate(calls) if call and first.setdefault(id(call), at) < at}
-
-
-def _content_key(call: ToolCall) -> Hashable:
-    try:
-        key = json_key(call.arguments)
-        return call.name, call.invalid, hash(key), key
-    except (RecursionError, TypeError):  # too deep, or built by hand and no JSON
-        return id(call)
+            found[first] = replace(one, repairs=(*one.repairs, Repair(REPEATED_CALL, words)))
+            odd.setdefault(REPEATED_CALL, (at, words))
+        elif owners.setdefault(call.id, at) < at:
+            odd.setdefault(ID_SHARED, (at, f"different calls have the id {call.id!r}"))
+    return found, again, odd

@@ -394,7 +394,7 @@ class Assembler:
         elif is_other:
             goes_on = not call.complete and self._is_renamed(call, one, begins)
         elif not call.complete or call.is_late or not one.name or text or is_value:
-            goes_on = not (call.complete and begins)
+            goes_on = not (call.complete and begins and (one.name or call.is_named_again))
         else:
             goes_on = not call.name_size or call.is_called(one.name)
             call.is_named_again = goes_on and call.name_size > 0

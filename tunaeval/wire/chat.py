@@ -447,7 +447,7 @@ def write_count(tokens: int) -> JsonObject:
 
 
 CHAT = Api(
-    "chat", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    "chat", claims, answers, read_message, read_reply, fragments, read_request,
     whole_request, results, write_reply, write_events, write_error, write_models, write_model,
     write_count,
 )  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.conversations import PendingCalls
 from tunaeval.types.exchange import text_of
 
 from .endings import usage_of
@@ -18,7 +19,7 @@ from .fields import first, get, json_words, listed, word
 from .parts import Wanted, missing
 from .requests import Reading, chat_messages, results_in
 from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result, answer_of, ending
-from .writing import calls_in, counts, kind_of_error, object_of, pieces, said_in, thought_in
+from .writing import calls_in, counts, object_of, pieces, said_in, thought_in
 
 _CALL = ("function_call", "functionCall")
 _RESULT = ("function_response", "functionResponse")
@@ -223,22 +224,18 @@ def _check(asked: Reading, parts: JsonValue, where: str) -> None:
 
 
 def _identified(messages: Sequence[Message]) -> Iterator[Message]:
-    """Yield the messages with an id for each call. A result without one answers the only call that
-    waits for one, else the first of its name.
-    """
-    waiting: dict[str, JsonValue] = {}
+    """Yield the messages with an id for each call, and for each result that answers one."""
+    waiting = PendingCalls()
     for index, message in enumerate(messages):
         parts = []
         for at, part in enumerate(message.parts):
-            known = word(part.id)
+            known = word(part.id) or None
             if part.kind == "call" and not part.hosted:
                 known = known or f"call_{index}_{at}"
-                waiting[known] = part.name
+                waiting.add(known, word(part.name))
             elif part.kind == "result" and not part.hosted:
-                named = (one for one, name in waiting.items() if name == part.name)
-                known = known or next(iter(waiting) if len(waiting) == 1 else named, "")
-                waiting.pop(known, None)
-            parts.append(replace(part, id=known or None))
+                known = waiting.answered(known, word(part.name))
+            parts.append(replace(part, id=known))
         yield replace(message, parts=tuple(parts))
 
 
@@ -323,8 +320,8 @@ _ERRORS = {
 
 
 def write_error(message: str, status: int, _code: str | None) -> JsonObject:
-    kind = kind_of_error(status, _ERRORS, "INVALID_ARGUMENT", "INTERNAL")
-    return {"error": {"code": status, "message": message, "status": kind}}
+    other = _ERRORS.get(status, "INTERNAL" if status >= 500 else "INVALID_ARGUMENT")
+    return {"error": {"code": status, "message": message, "status": other}}
 
 
 def write_models(names: Sequence[str]) -> JsonObject:
@@ -346,7 +343,7 @@ def _whole_request(body: JsonObject, _model: str) -> JsonObject:
 
 
 GEMINI = Api(
-    "gemini", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    "gemini", claims, answers, read_message, read_reply, fragments, read_request,
     _whole_request, results, write_reply, write_events, write_error, write_models, write_model,
     write_count,
 )  # fmt: skip

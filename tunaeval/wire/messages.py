@@ -31,7 +31,6 @@ from .writing import (
     arguments_of,
     calls_in,
     counts,
-    kind_of_error,
     object_of,
     pieces,
     said_in,
@@ -266,8 +265,8 @@ _ERRORS = {
 
 
 def write_error(message: str, status: int, _code: str | None) -> JsonObject:
-    kind = kind_of_error(status, _ERRORS, "invalid_request_error", "api_error")
-    return {"type": "error", "error": {"type": kind, "message": message}}
+    other = "api_error" if status >= 500 else "invalid_request_error"
+    return {"type": "error", "error": {"type": _ERRORS.get(status, other), "message": message}}
 
 
 def write_models(names: Sequence[str]) -> JsonObject:
@@ -281,7 +280,7 @@ def write_model(name: str) -> JsonObject:
 
 
 MESSAGES = Api(
-    "messages", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    "messages", claims, answers, read_message, read_reply, fragments, read_request,
     whole_request, results, write_reply, write_events, write_error, write_models, write_model,
     write_count,
 )  # fmt: skip

@@ -31,11 +31,8 @@ class Reading:
     def fields(self, thing: JsonObject, where: str, wanted: Mapping[str, Any]) -> None:
         """Want these fields, of these classes."""
         for name, kind in wanted.items():
-            if name not in thing:
-                words = f"'{where}.{name}' is missing; wanted {_KINDS.get(kind, 'a value')}"
-                self.faults.append(Fault(words))
-            elif not isinstance(thing[name], kind):
-                self.refuse(f"{where}.{name}", thing[name], _KINDS.get(kind, "a value"))
+            if name not in thing or not isinstance(thing[name], kind):
+                self.refuse(f"{where}.{name}", thing.get(name), _KINDS.get(kind, "a value"))
 
     def parts(self, parts: JsonValue, where: str, wanted: Wanted) -> None:
         """Want of each part, also inside of others, what parts of its type have; those of every

@@ -264,13 +264,13 @@ def results(body: JsonObject) -> list[Result]:
 
 _ECHOED = ("instructions", "metadata", "previous_response_id", "temperature", "top_p")
 """Fields of a request that the response repeats."""
-_CUT = {"length": "max_output_tokens", "content_filter": "content_filter"}
-"""Why a response is incomplete, by its finish reason."""
+_CUT = {"stop": None, "tool_calls": None, "length": "max_output_tokens"}
+"""Why a response is incomplete, by its finish reason; others are the reason itself."""
 
 
 def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
     prompt, made = counts(answer.usage)
-    cut = _CUT.get(answer.finish or "")
+    cut = _CUT.get(answer.finish or "stop", answer.finish)
     return {
         **_head(answer, request, number),
         "status": "incomplete" if cut else "completed",
@@ -382,7 +382,7 @@ def _is_message(item: JsonObject) -> bool:
 
 
 RESPONSES = Api(
-    "responses", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    "responses", claims, answers, read_message, read_reply, fragments, read_request,
     whole_request, results, write_reply, write_events, chat.write_error, chat.write_models,
     chat.write_model, chat.write_count,
 )  # fmt: skip

@@ -15,26 +15,28 @@ VOLATILE = frozenset({
 """Fields of a request that no answer depends on."""
 
 _LISTS = frozenset({"messages", "input", "contents"})
-_INNER = frozenset(
-    {"content", "parts", "tool_calls", "functionCall", "functionResponse", "function_call",
-     "function_response", "reasoning_details", "thinking_blocks", "extra_content", "google"}
-)  # fmt: skip
+_INNER = frozenset({
+    "content", "parts", "tool_calls", "function", "functionCall", "functionResponse",
+    "function_call", "function_response", "reasoning_details", "thinking_blocks", "extra_content",
+    "google", "provider_specific_fields",
+})  # fmt: skip
 """Fields of messages and their parts that have parts, calls or signatures inside. All others are
 texts, arguments, results and the like, in which everything counts."""
 _SIGNATURES = frozenset({"signature", "thoughtSignature", "thought_signature"})
-_KNOWN_OBJECTS = _INNER | {"function", "audio", "action", "arguments", "input", "output", "error"}
+_KNOWN_OBJECTS = _INNER | {"audio", "action", "arguments", "input", "output", "error"}
 
 _IDS = frozenset({"tool_call_id", "call_id", "tool_use_id", "previous_response_id"})
 _OF_CALLS = frozenset({"name", "args", "response"})
-_ID_OF_A_CALL = re.compile(r"function_call|function|tool_use")
+_CALLS = frozenset({"function_call", "function", "tool_use"})
 _ID_OF_AN_API = re.compile(r"(?:call|fc|fco|msg|resp|rs|toolu)_.+|<id \d+>")
 """Matches a numbered id, too: a recorded request is masked again when it is played."""
 _NAMES = re.compile(r"(?:.*_)?(?:id|ids|uuid|at|time|timestamp|date)|.*(?:Id|At|Time)")
 _ID_OR_TIME = re.compile(
-    r"<[a-z][a-z0-9 ]*>|(?:\w+[_-])?(?:[0-9a-f]{16,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
-    r"|\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?",
-    re.IGNORECASE,
+    r"<[a-z][a-z0-9 ]*>|(?:\w{1,20}[_-])?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|(?=\D{0,50}\d)[\w-]{0,50}[0-9a-zA-Z]{16}[\w-]{0,50}"
+    r"|\d{4}-\d\d-\d\d(?:[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?)?"
 )
+"""What is masked, a UUID, a word of letters and digits that is made up, a date or a time."""
 
 
 def stable(body: JsonObject) -> JsonObject:
@@ -79,9 +81,7 @@ def _is_id(name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool
     """Whether a field has an id that is made up anew in each run."""
     if name != "id" or not isinstance(value, str):
         return name in _IDS and isinstance(value, str)
-    is_of_call = _ID_OF_A_CALL.fullmatch(str(around.get("type"))) or not _OF_CALLS.isdisjoint(
-        around
-    )
+    is_of_call = str(around.get("type")) in _CALLS or not _OF_CALLS.isdisjoint(around)
     return bool(is_of_call or _ID_OF_AN_API.fullmatch(value))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import text_of
@@ -56,8 +56,3 @@ def said_in(message: JsonObject) -> str:
 
 def counts(usage: Usage) -> tuple[int, int]:
     return usage.prompt_tokens or 0, usage.completion_tokens or 0
-
-
-def kind_of_error(status: int, known: Mapping[int, str], other: str, failed: str) -> str:
-    """Return an API's word for an error: its status's own, or `failed` for those of a server."""
-    return known.get(status, failed if status >= 500 else other)

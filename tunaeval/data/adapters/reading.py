@@ -34,7 +34,6 @@ from tunaeval.types.calls import (
     JsonValue,
     ToolCall,
     one_each,
-    repeats,
 )
 from tunaeval.types.conversations import (
     Conversation,
@@ -523,15 +522,12 @@ class Reading:
 
     def _append(self, source: int, message: Message, name: str = "") -> None:
         """Append a message with each of its calls once, and a result with the id of its call."""
-        if len(message.tool_calls) > 1:
-            calls, odd = one_each(message.tool_calls)
-            again = repeats(calls)
-            made = tuple(call for at, call in enumerate(calls) if call and at not in again)
-            message = replace(message, tool_calls=made)
-            shared = (words for _, code, words in odd if code == ID_SHARED)
-            self._notices += [
-                Notice("id-shared", words, source, self._place(source)) for words in shared
-            ]
+        calls, again, odd = one_each(message.tool_calls)
+        made = tuple(call for at, call in enumerate(calls) if call and at not in again)
+        message = replace(message, tool_calls=made) if again else message
+        if ID_SHARED in odd:
+            words = odd[ID_SHARED][1]
+            self._notices.append(Notice("id-shared", words, source, self._place(source)))
         for call in message.tool_calls:
             self._pending.add(call.id, call.name)
         if message.is_result:

@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
-from tunaeval.files.keys import of_environment, of_fields, without
+from tunaeval.files.keys import mapped, of_environment, of_fields, without
 from tunaeval.files.plain_files import is_absent, table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
@@ -126,7 +126,7 @@ class Cassette:
         answer, words = waiting[0].as_answer(), masker.variables(request)
         if not keeps:
             waiting.popleft()
-        items = None if answer.items is None else tuple(replaced(answer.items, words))
+        items = replaced(answer.items, words)
         return replace(answer, message=replaced(answer.message, words), items=items)
 
     def _alike(self, masked: JsonObject) -> deque[_Exchange] | None:
@@ -397,7 +397,8 @@ class Masker:
     def body(self, body: JsonObject) -> JsonObject:
         """Return the masked body of a request, or of a recorded one, without volatile fields."""
         known = without(stable(body), self._secrets | of_fields(body))
-        return {name: self._masked(value) for name, value in known.items()}
+        masked: JsonObject = mapped(known, self.text, keys=False)
+        return masked
 
     def variables(self, request: ModelRequest) -> dict[str, str]:
         """Return the masked texts of a request by numbered names: `<tmp 1>` is the first directory.
@@ -413,29 +414,16 @@ class Masker:
             found |= {f"{shown[:-1]} {at}>": one for at, one in enumerate(every, start=1)}
         return found
 
-    def _masked(self, value: JsonValue) -> JsonValue:
-        match value:
-            case str():
-                return self.text(value)
-            case Mapping():
-                return {name: self._masked(one) for name, one in value.items()}
-            case list() | tuple():
-                return [self._masked(one) for one in value]
-        return value
-
 
 def replaced(value: JsonValue, words: Mapping[str, str]) -> JsonValue:
     """Return a value with words replaced in all its texts, the longest words first."""
-    match value:
-        case str():
-            for old in sorted(words, key=len, reverse=True):
-                value = value.replace(old, words[old])
-            return value
-        case Mapping():
-            return {name: replaced(one, words) for name, one in value.items()}
-        case list() | tuple():
-            return [replaced(one, words) for one in value]
-    return value
+
+    def change(text: str) -> str:
+        for old in sorted(words, key=len, reverse=True):
+            text = text.replace(old, words[old])
+        return text
+
+    return mapped(value, change, keys=False)
 
 
 def _finder(shown: str, written: str, places: str = "") -> _Find:

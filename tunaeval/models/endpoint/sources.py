@@ -338,13 +338,10 @@ def _checked(answer: Answer) -> Answer:
             raise _odd(name, message[name], "a text")
     calls = message.get("tool_calls")
     for index, call in enumerate(calls if isinstance(calls, list) else [calls] if calls else []):
-        match call:
-            case {"function": {"arguments": str() | dict() | None}}:
-                pass
-            case {"function": dict() as function} if "arguments" not in function:
-                pass
-            case _:
-                raise _odd("tool_calls", calls, "calls with a function and its arguments")
+        function = call.get("function") if isinstance(call, dict) else None
+        arguments = function.get("arguments") if isinstance(function, dict) else 0
+        if not isinstance(arguments, str | dict | None):
+            raise _odd("tool_calls", calls, "calls with a function and its arguments")
         if answer.items is not None:
             call["id"] = call["id"] or f"call_{index}"
     return replace(answer, message=message, finish=answer.finish or _finish(message))
