@@ -159,13 +159,15 @@ def test_a_run_on_the_responses_api_is_read() -> None:
     usage = {"input_tokens": 7, "output_tokens": 2}
     output = {"type": "function_call_output", "call_id": "c1", "output": "no ls"}
     read = read_one(mini(
-        {"object": "response", "output": items, "usage": usage, "extra": {"actions": [{}]}},
+        {"object": "response", "output": items, "usage": usage, "extra": {"actions": [{}]},
+         "text": {"format": {"type": "text"}}, "reasoning": {"effort": "low"}},
         {**output, "extra": {"returncode": 127}},
     ))  # fmt: skip
     assert shown(read)[2:] == [
         ("assistant", "I"), ("assistant", "", ("bash", "c1")), ("tool", "no ls", "c1", True),
     ]  # fmt: skip
     assert [m.usage for m in read.messages if m.usage] == [Usage(7, 2)]
+    assert not read.warnings
 
 
 @pytest.mark.parametrize("interactive", [True, False])
@@ -257,6 +259,7 @@ def test_events_that_are_flat_are_read() -> None:
         {"content": "no ls", "command": "ls", "exit_code": 127, "observation": "run"},
     ]
     read = read_one({"git_patch": "", "history": flat})
+    assert not read.warnings
     assert shown(read)[1:] == [
         ("assistant", "I look.", ("run", "event-1")), ("tool", "no ls", "event-1", True),
     ]  # fmt: skip
