@@ -53,7 +53,7 @@ _PROMPT = (
         "input_tokens_cache_write", "input_tokens_cache_read",
     ),
     ("request_tokens",),
-    ("input",),
+    ("input", "cacheRead", "cacheWrite"),
     ("prompt_token_count", "tool_use_prompt_token_count"),
     ("promptTokenCount", "toolUsePromptTokenCount"),
     ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),

@@ -583,6 +583,13 @@ def within(given: Conversation, path: str) -> Conversation:
     return replace(given, warnings=tuple(moved)) if moved else given
 
 
+def ended(given: Conversation, failure: str, path: str | None = None) -> Conversation:
+    """Return the conversation with the error that ended its run, if there is one."""
+    words = failure[:_LONGEST_FAILURE]
+    notice = Notice("failed-run", f"the run ended in an error: {words}", None, path)
+    return replace(given, failure=words, warnings=(*given.warnings, notice)) if words else given
+
+
 def with_usage(given: Conversation, usage: Usage, *, of_reply: bool) -> Conversation:
     """Return the conversation with the usage of its last reply, or of all of it."""
     replies = (at for at, one in enumerate(given.messages) if one.role == "assistant")
