@@ -43,6 +43,7 @@ from tunaeval.errors import (
     UnknownNameError,
     UsageError,
 )
+from tunaeval.showing import brief
 from tunaeval.types.calls import STRUCTURED, ToolCall, Tools
 from tunaeval.types.copies import copied
 from tunaeval.types.exchange import Reply, Request, fault_of
@@ -140,7 +141,7 @@ def who(thing: object, kind: str, name: str | None = None) -> str:
         called: object = own if name is None else name
     except Exception:  # noqa: BLE001 - a plug-in's attributes may run code
         called = None
-    return f"{kind} {called!r}" if isinstance(called, str) else f"{kind} {shown(thing)}"
+    return f"{kind} {called!r}" if isinstance(called, str) else f"{kind} {brief(thing)}"
 
 
 def words_of(error: BaseException) -> str:
@@ -162,14 +163,6 @@ def words_with_place(error: BaseException) -> str:
             place = f" ({'/'.join(Path(code.co_filename).parts[-2:])}:{trace.tb_lineno})"
         trace = trace.tb_next
     return words_of(error) + place
-
-
-def shown(value: object) -> str:
-    """Return the first 60 characters of a value's repr, or its type if the repr raises."""
-    try:
-        return f"{value!r:.60}"
-    except Exception:  # noqa: BLE001 - a plug-in's __repr__ may raise anything
-        return f"a {type(value).__name__}"
 
 
 def raised(thing: object, kind: str, error: BaseException, wanted: str) -> PluginError:
@@ -737,11 +730,11 @@ class _Guarded:
         except (Exception, SystemExit) as error:
             raise raised(self._parser, _PARSER, error, _ANSWER) from error
         if not isinstance(result, ParseResult):
-            raise returned(self._parser, _PARSER, shown(result), _ANSWER)
+            raise returned(self._parser, _PARSER, brief(result), _ANSWER)
         for field, wanted, is_one in _FIELDS:
             value = getattr(result, field)
             if not is_one(value):
-                what = f"a ParseResult with {field}={shown(value)}"
+                what = f"a ParseResult with {field}={brief(value)}"
                 raise returned(self._parser, _PARSER, what, wanted)
         if all(call.format not in _UNNAMED for call in result.calls):
             return result
@@ -802,7 +795,7 @@ async def reply_of(client: Client, request: Request) -> Reply:
     except (Exception, SystemExit) as error:
         raise PluginError(f"{who(client, _CLIENT)} raised {words_with_place(error)}") from error
     if not isinstance(reply, Reply):
-        given = f"{shown(reply)}, wanted a Reply with a message"
+        given = f"{brief(reply)}, wanted a Reply with a message"
     elif fault := fault_of(reply):
         given = f"a Reply with {fault}"
     else:

@@ -22,8 +22,8 @@ from typing import TypeAlias
 from tunaeval.errors import ClientSetupError, UnknownNameError, UsageError
 from tunaeval.files.keys import without
 from tunaeval.models.endpoint.serving import ModelEndpoint, model_endpoint
-from tunaeval.registry import shown
 from tunaeval.runs.driving import beside, in_time
+from tunaeval.showing import brief
 from tunaeval.tools.workspace.launching import end_below, launched
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, text_of
@@ -80,7 +80,7 @@ class AgentClient:
         model: str | None = None,
     ) -> None:
         if not callable(function):
-            raise UsageError(f"the agent is {shown(function)}; wanted a function")
+            raise UsageError(f"the agent is {brief(function)}; wanted a function")
         if script is not None and upstream is not None:
             raise UsageError("a script and an upstream cannot be combined; leave one of them out")
         self._function = function

@@ -176,7 +176,7 @@ class _CommandRun(_CheckRun):
                 )
             except OSError as error:
                 reason = error.strerror or error
-                return Checked(None, f"the command {_shown(self.command)} cannot run: {reason}")
+                return Checked(None, f"the command {brief(self.command)} cannot run: {reason}")
         assert self.process.stdout is not None  # noqa: S101 - it is a pipe
         if self.is_given_up:  # between the start of the process and its arrival here
             end_group(self.process)
@@ -188,7 +188,7 @@ class _CommandRun(_CheckRun):
         return self._judged(code)
 
     def _judged(self, code: int) -> Checked:
-        printed, name = self._last_line(), _shown(self.command)
+        printed, name = self._last_line(), brief(self.command)
         if code in _NOT_STARTED and isinstance(self.command, str):
             return Checked(None, f"the command {name} {_NOT_STARTED[code]}{printed}")
         if code < 0:
@@ -232,10 +232,6 @@ def _raised(error: BaseException) -> Checked:
 
 def _took_over(seconds: float) -> str:
     return f"it took over {seconds:g} s"
-
-
-def _shown(command: str | Sequence[str]) -> str:
-    return repr(command if isinstance(command, str) else " ".join(command))[:_SHOWN]
 
 
 def _document(conversation: Conversation, query: str) -> bytes:

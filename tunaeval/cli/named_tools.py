@@ -23,7 +23,7 @@ from pathlib import Path
 
 from tunaeval.errors import ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there, read_plain
-from tunaeval.registry import shown, words_of
+from tunaeval.registry import words_of
 from tunaeval.reports.drift import compare_tools
 from tunaeval.runs.suites.loading import (
     catalogue_names,
@@ -33,7 +33,7 @@ from tunaeval.runs.suites.loading import (
     served,
 )
 from tunaeval.runs.suites.with_faults import with_faults
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import Tools, ToolSpec
@@ -242,7 +242,7 @@ def _described(tool: object, name: str | None, where: str) -> ToolSpec:
         ) from error
     except Exception as error:  # a framework's object may run code
         raise UsageError(
-            f"--tools-from {where}: describing {shown(tool)} failed with {words_of(error)}"
+            f"--tools-from {where}: describing {brief(tool)} failed with {words_of(error)}"
         ) from error
 
 

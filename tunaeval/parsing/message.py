@@ -16,7 +16,7 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Literal
 from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, STARTED_NAME
-from tunaeval.showing import shown
+from tunaeval.showing import brief
 from tunaeval.types.calls import LEAKED_CALL, STRUCTURED, JsonValue, Repair, Span, ToolCall, Tools
 from tunaeval.types.exchange import foreign_calls, text_of
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
@@ -79,7 +79,7 @@ def read_message(
 
 
 def _no_message(thing: object) -> UsageError:
-    return UsageError(f"{shown(thing)} is no message: wanted a dict or an object with {_WANTED}")
+    return UsageError(f"{brief(thing)} is no message: wanted a dict or an object with {_WANTED}")
 
 
 def _message_in(
@@ -225,7 +225,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
         return JudgedCall(None, (Note(code, message),), truncated=code == "truncated")
     if item is None or isinstance(item, str | bytes | int | float | list | tuple):
         return JudgedCall(
-            None, (Note("invalid-name", f"{shown(item):.60} is no object with a name"),)
+            None, (Note("invalid-name", f"{brief(item):.60} is no object with a name"),)
         )
     name, arguments = _function_in(item)
     read: Read | Unreadable = Read(arguments)

@@ -17,7 +17,7 @@ from typing import TypeAlias
 import orjson
 
 from tunaeval.limits import MAX_TEXT
-from tunaeval.showing import shown
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.parsing import Diagnosis
 
@@ -261,14 +261,7 @@ def delta_in(given: Delta) -> Delta | Diagnosis:
 def _error_in(chunk: Delta) -> str:
     is_error = "error" in (chunk.get("object"), chunk.get("type"))
     error = chunk.get("error") or (is_error and chunk.get("message"))
-    return f"the server reports: {_shown(error)}" if error else ""
-
-
-def _shown(value: JsonValue) -> str:
-    try:
-        return f"{value!r:.200}"
-    except RecursionError:
-        return shown(value)
+    return f"the server reports: {brief(error)}" if error else ""
 
 
 def _odd_choices(chunk: Delta) -> str:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from pydantic import ValidationError
 
 from tunaeval.errors import UsageError
-from tunaeval.registry import shown, who, words_with_place
+from tunaeval.registry import who, words_with_place
+from tunaeval.showing import brief
 from tunaeval.types.copies import copied
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import (
@@ -142,7 +143,7 @@ async def _from_plugin(scorer: Scorer, transcript: Transcript) -> _Verdict:
         given: object = await scorer.score(copied(transcript))
         if not isinstance(given, CategoryScore | WeightedScore | CategoryFinding):
             return _failed(
-                f"{this} returned {shown(given)}; wanted a "
+                f"{this} returned {brief(given)}; wanted a "
                 'CategoryScore(value=0.5, reason="why"), whose value is from 0 to 1, or None'
             )
         # Rebuilt because a plug-in may have bypassed the checks of its numbers.
@@ -170,7 +171,7 @@ def _words(error: BaseException) -> str:
         return words_with_place(error)
     first = error.errors()[0]
     place = ", ".join([error.title, *map(str, first["loc"])])
-    return f"ValidationError: {place}: found {shown(first['input'])}; {first['msg']}"
+    return f"ValidationError: {place}: found {brief(first['input'])}; {first['msg']}"
 
 
 def _failed(why: str) -> CategoryFinding:

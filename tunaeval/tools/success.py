@@ -20,7 +20,8 @@ import orjson
 
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
-from tunaeval.registry import Registry, instance_of, shown, warn_once, words_with_place
+from tunaeval.registry import Registry, instance_of, warn_once, words_with_place
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.copies import copied
 from tunaeval.types.wanted import wanted_items
@@ -190,7 +191,7 @@ def _judge(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success |
                 continue
             if isinstance(said, Success) and type(said.ok) is bool:
                 return said, None
-            fault_found = f"returned {shown(said)}"
+            fault_found = f"returned {brief(said)}"
         if not is_ours:
             warn_once(classifier, "success classifier", f"{fault_found}; wanted {_WANTED}")
     return None, fault_found

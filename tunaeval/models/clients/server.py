@@ -19,6 +19,7 @@ import orjson
 from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.files import records
 from tunaeval.files.keys import Secret, covered, of_environment, variable_name
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, Source
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
@@ -216,7 +217,7 @@ class Server:
 
     def quote(self, words: str) -> str:
         """Return a server's message without keys, shortened, and quoted on one line."""
-        return answers.quoted(self.hide(words))
+        return brief(self.hide(words), 200) if words.strip() else "(nothing)"
 
     @property
     def through(self) -> str:

@@ -21,6 +21,7 @@ from typing import NoReturn
 
 from tunaeval.errors import SuiteError, UnknownNameError
 from tunaeval.files.plain_files import read_plain, real, seen_at
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -176,7 +177,7 @@ def _document(value: JsonValue, file: SuiteFile) -> SuiteFile:
         rows = value.get("scenarios", [])
     if not isinstance(rows, list):
         place = file.place.at("scenarios") if isinstance(value, Mapping) else file.place
-        raise place.error(f"found {shown(rows)}, wanted a list of scenarios")
+        raise place.error(f"found {brief(rows)}, wanted a list of scenarios")
 
     def placed() -> Iterator[tuple[Place, JsonValue]]:
         for number, row in enumerate(rows, 1):
@@ -229,9 +230,3 @@ def _finite(digits: str) -> float:
 
 def _constant(word: str) -> NoReturn:
     raise ValueError(f"found {word}, which is no JSON; leave it out or write null")
-
-
-def shown(value: object) -> str:
-    """Return a short text that shows the value in an error message."""
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 80 else f"{text[:77]}..."

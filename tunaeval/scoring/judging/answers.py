@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 
 MAX_CHARACTERS = 100_000
@@ -93,7 +94,7 @@ def _answer(found: JsonValue, scale: int, *, by_schema: bool) -> JudgedScore:
 
 def _reason(reason: JsonValue) -> str:
     if not isinstance(reason, str):
-        raise _NoVerdictError(f"the reason is {_short(reason)}; wanted a text")
+        raise _NoVerdictError(f"the reason is {brief(reason)}; wanted a text")
     return reason.strip() or "no reason given"
 
 
@@ -102,7 +103,7 @@ def _whole_share(score: JsonValue, scale: int) -> float:
     known = isinstance(score, int | float) and not isinstance(score, bool)
     if not known or score not in range(scale + 1):
         raise _NoVerdictError(
-            f"the score is {_short(score)}; wanted a whole number from 0 to {scale}, as the "
+            f"the score is {brief(score)}; wanted a whole number from 0 to {scale}, as the "
             "schema says that the server was given"
         )
     return float(score) / scale
@@ -113,7 +114,7 @@ def _share(score: JsonValue, scale: int) -> float:
         fraction = _FRACTION.fullmatch(score.strip())
         score = _of_fraction(fraction, scale)["score"] if fraction else score
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= scale:
-        raise _NoVerdictError(f"the score is {_short(score)}; wanted a number from 0 to {scale}")
+        raise _NoVerdictError(f"the score is {brief(score)}; wanted a number from 0 to {scale}")
     return score / scale
 
 
@@ -145,9 +146,9 @@ def _one_object(text: str) -> JsonObject:
     except (ValueError, RecursionError) as error:
         if isinstance(error, _NoVerdictError):
             raise
-        raise _NoVerdictError(f"found {_short(text)}; wanted one JSON object and no more") from None
+        raise _NoVerdictError(f"found {brief(text)}; wanted one JSON object and no more") from None
     if not isinstance(first, dict):
-        raise _NoVerdictError(f"found {_short(text)}; wanted one JSON object")
+        raise _NoVerdictError(f"found {brief(text)}; wanted one JSON object")
     if any(other != first for other in others):
         raise _NoVerdictError("the reply has several different answers")
     return first
@@ -181,10 +182,10 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused)
 
 def _check_keys(found: JsonValue, wanted: Sequence[str]) -> None:
     if not isinstance(found, dict):
-        raise _NoVerdictError(f"found {_short(found)}; wanted an object")
+        raise _NoVerdictError(f"found {brief(found)}; wanted an object")
     if set(found) != set(wanted):
         keys = ", ".join(sorted(found)) or "no keys"
-        raise _NoVerdictError(f"found {_short(keys)}; wanted exactly {', '.join(wanted)}")
+        raise _NoVerdictError(f"found {brief(keys)}; wanted exactly {', '.join(wanted)}")
 
 
 def _object(properties: JsonObject) -> JsonObject:
@@ -194,11 +195,3 @@ def _object(properties: JsonObject) -> JsonObject:
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-def _short(value: JsonValue) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # Python limits the number of digits that it converts
-        text = "a huge number"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
