@@ -100,11 +100,11 @@ class _Short(Repr):
 
     def __init__(self, maxstring: int) -> None:
         super().__init__()
-        self.maxstring, self.maxlevel = maxstring, 3
+        self.maxstring, self.maxlevel, self.maxlong = maxstring, 3, _TEXT
 
     def repr_int(self, x: int, level: int) -> str:
-        del level
-        return repr(x) if x.bit_length() <= 256 else f"(an integer of {x.bit_length()} bits)"
+        bits = x.bit_length()
+        return super().repr_int(x, level) if bits <= _BITS else f"(an integer of {bits} bits)"
 
     def repr_instance(self, x: object, level: int) -> str:
         """Return the repr, and raise what it raises: `Repr` would show the object's address."""
@@ -123,6 +123,8 @@ def _short(maxstring: int) -> _Short:
     return _Short(maxstring)
 
 
+_BITS = 14_000
+"""More are over 4,300 digits, which Python does not write."""
 _TEXT = 60
 """The most characters of a text within a value; of a longer one, the middle is left out."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +36,7 @@ from tunaeval.showing import brief, counted
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import Tools, ToolSpec
+from tunaeval.types.json_text import decoded
 from tunaeval.types.runs import Suite
 
 from .output import Output
@@ -51,8 +51,8 @@ def read_tools(name: str) -> Tools:
         raise UnknownNameError("tool catalogue or file", name, catalogue_names())
     text = _text(path)
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = decoded(text)
+    except ValueError as error:
         raise ToolsError(f"{name}: this is no JSON: {error}; wanted a list of tools") from error
     if isinstance(value, dict) and isinstance(value.get("tools"), list):
         value = value["tools"]

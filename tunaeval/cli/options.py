@@ -14,7 +14,6 @@ A command's own module is imported when it runs, so `--help` loads nothing that 
 
 from __future__ import annotations
 
-import json
 import math
 from argparse import ArgumentTypeError, _ActionsContainer
 from collections.abc import Callable, Mapping
@@ -23,6 +22,7 @@ from typing import Any
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
 from tunaeval.types.error_budget import ErrorBudget
+from tunaeval.types.json_text import decoded
 
 
 def options_in(command: str) -> dict[str, Any]:
@@ -108,8 +108,8 @@ def number(wanted: str, is_valid: Callable[[float], bool]) -> Callable[[str], fl
 def fields(text: str) -> dict[str, Any]:
     """Read the fields of a JSON object."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        found = decoded(text)
+    except ValueError as error:
         raise ArgumentTypeError(f"found {text!r:.80}; wanted a JSON object ({error})") from None
     if not isinstance(found, dict):
         raise ArgumentTypeError(f"found {text!r:.80}; wanted a JSON object such as {{}}")

@@ -26,8 +26,9 @@ from tunaeval.models.clients.server import Heard
 from tunaeval.models.clients.statuses import meaning
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import json_object
 
-from .values import ApiCall, Ask, ServerAnswer, json_object, listed
+from .values import ApiCall, Ask, ServerAnswer, listed
 
 _REASONING = ("reasoning_content", "reasoning")
 _QUOTED = 300  # characters of a body in an error

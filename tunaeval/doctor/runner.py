@@ -20,13 +20,14 @@ from tunaeval.models.clients.server import Server as Connection
 from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.error_budget import ErrorBudget
+from tunaeval.types.json_text import json_object
 
 from . import asks
 from .blame import Seen, compare_pair, mentions_flags, same_calls, thought_in
 from .checks import REPEATED, Check, pairs, same_in_both
 from .reading import detokenized, extras, prompt_extras
 from .recognise import by_answer, look, recognise
-from .values import APIS, Api, Ask, ServerAnswer, ServerIdentity, json_object
+from .values import APIS, Api, Ask, ServerAnswer, ServerIdentity
 from .wording import HEADERS, PATHS, read_worded, worded
 
 REQUESTS = 110

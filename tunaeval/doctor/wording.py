@@ -19,9 +19,10 @@ from tunaeval.parsing.sse import DataLines
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
+from tunaeval.types.json_text import json_object
 
 from .reading import read_answer
-from .values import Ask, ServerAnswer, json_object
+from .values import Ask, ServerAnswer
 
 PATHS = {"chat": "chat/completions", "responses": "responses", "messages": "messages"}
 HEADERS = {"messages": {"anthropic-version": "2023-06-01"}}

@@ -23,7 +23,6 @@ An argument is a path if its schema has `"format": "path"`, which pydantic write
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -33,6 +32,7 @@ from tunaeval.errors import ToolsError
 from tunaeval.limits import MAX_SCHEMA_PARTS
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
+from tunaeval.types.json_text import decoded
 
 ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object] | str
 
@@ -150,8 +150,8 @@ def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
 def _of_json(text: str, where: str, wanted: str) -> Any:
     """Return the list or the object that `text` contains as JSON, or raise ToolsError."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        found = decoded(text)
+    except ValueError as error:
         raise ToolsError(
             f"{where} is {brief(text)}, wanted {wanted}, or JSON text of it"
         ) from error

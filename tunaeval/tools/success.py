@@ -16,14 +16,13 @@ from functools import cached_property, partial
 from operator import is_
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-import orjson
-
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
 from tunaeval.registry import Registry, instance_of, warn_once, words_with_place
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.copies import copied
+from tunaeval.types.json_text import json_object
 from tunaeval.types.wanted import wanted_items
 
 Fields: TypeAlias = Mapping[str, JsonValue]
@@ -219,11 +218,7 @@ def _json_fields(text: str) -> Fields:
     """Return the JSON object that the whole text is, or {}."""
     if "{" not in text[:_EDGE] or not text.lstrip().startswith("{") or len(text) > _MAX_JSON:
         return {}
-    try:
-        fields: Fields = orjson.loads(text)
-    except ValueError:
-        return {}
-    return fields
+    return json_object(text) or {}
 
 
 def _is_failed_word(value: JsonValue) -> bool:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import RepeatedKeyError, decoded_at
 
 MAX_CHARACTERS = 100_000
 """The most characters of a reply; a longer one is no verdict."""
@@ -143,10 +144,15 @@ def _one_object(text: str) -> JsonObject:
     """Return the JSON object in a text. Raises _NoVerdictError for none, or for different ones."""
     try:
         first, *others = _objects(text)
-    except (ValueError, RecursionError) as error:
+    except json.JSONDecodeError:
+        raise _NoVerdictError(f"found {brief(text)}; wanted one JSON object and no more") from None
+    except RepeatedKeyError:
+        words = "a key is in the reply twice, so there are several answers"
+        raise _NoVerdictError(words) from None
+    except ValueError as error:
         if isinstance(error, _NoVerdictError):
             raise
-        raise _NoVerdictError(f"found {brief(text)}; wanted one JSON object and no more") from None
+        raise _NoVerdictError(f"{error}; wanted one JSON object and no more") from None
     if not isinstance(first, dict):
         raise _NoVerdictError(f"found {brief(text)}; wanted one JSON object")
     if any(other != first for other in others):
@@ -160,24 +166,10 @@ def _objects(text: str) -> Iterator[JsonValue]:
         count += 1
         if count > _MAX_OBJECTS:
             raise _NoVerdictError(f"the reply has more than {_MAX_OBJECTS} answers")
-        value, at = _DECODER.raw_decode(text, at)
+        value, at = decoded_at(text, at, duplicates="refuse")
         space = _SPACE.match(text, at)
         at = space.end() if space else at
         yield value
-
-
-def _once(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise _NoVerdictError("a key is in the reply twice, so there are several answers")
-    return found
-
-
-def _refused(constant: str) -> float:
-    raise _NoVerdictError(f"found {constant}, which is no number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused)
 
 
 def _check_keys(found: JsonValue, wanted: Sequence[str]) -> None:
