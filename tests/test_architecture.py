@@ -54,7 +54,7 @@ HOMES = {
     "xllamacpp": ("models",),
     "socket": ("models",),
     "urllib": ("models",),
-    "subprocess": ("models", "api", "tools"),
+    "subprocess": ("tools",),
     "mcp": ("tools",),
     "multiprocessing": ("workers",),
 }
