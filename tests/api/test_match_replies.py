@@ -35,10 +35,10 @@ def said(content: object, **more: object) -> dict[str, Any]:
         (said([{"type": "function_call", "name": "delete_all", "arguments": "{}"}]), "content[0]"),
         (said([SimpleNamespace(**TOOL_USE)]), "content[0] is a 'tool_use' part"),
         (said([{"toolUse": {"name": "delete_all", "input": {}}}]), "content[0] is {'toolUse'"),
-        (said([{"functionCall": {"name": "delete_all"}}]), "content[0] is {'functionCall'"),
+        (said([{"functionCall": {"name": "delete_all"}}]), "content[0] is {'text': 'x', 'functionCall'"),
         (
             said([{"text": "x", "functionCall": {"name": "delete_all"}}]),
-            "content[0] is {'functionCall'",
+            "content[0] is {'text': 'x', 'functionCall'",
         ),
         (said([5]), "content[0] is 5"),
         (said([TOOL_USE], tool_calls=[{**CALL, "id": "2"}]), "content[0] is a 'tool_use' part"),

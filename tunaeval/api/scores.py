@@ -6,10 +6,11 @@ The files of scores are also read and written here: a JSON line for each scored 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -29,10 +30,10 @@ from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.roles import Client, Scorer, Transcript
-from tunaeval.types.runs import SCORES_VERSION, Expectation, ExpectedCall, ScoreRecord, ScoreResult
+from tunaeval.types.runs import SCORES_VERSION, ScoreRecord, ScoreResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_path, wanted_seconds
 
-from .checks import Check, Checking
+from .checks import Checking
 from .extensions import scorers as known_scorers
 from .matching import read_calls
 from .sessions import ScoreKeywords
@@ -45,21 +46,20 @@ if TYPE_CHECKING:
 CHECK_SECONDS = 60.0
 
 
+_USUAL: ScoreKeywords = {
+    "preset": "default", "categories": (), "settings": USUAL_SETTINGS, "check": None,
+    "check_timeout": CHECK_SECONDS, "expect": None, "forbid": (), "judge": None, "notes": (),
+}  # fmt: skip
+"""What the keywords of `score` are if they are not given."""
+
+
 async def ascore(
     messages: object,
     query: str,
     *,
     executions: Iterable[ToolExecution] = (),
-    preset: str = "default",
-    categories: Iterable[str | Scorer] = (),
-    settings: ScoreSettings = USUAL_SETTINGS,
-    check: Check | None = None,
-    check_timeout: float = CHECK_SECONDS,
-    expect: Expectation | Mapping[str, Any] | None = None,
-    forbid: Sequence[str | Mapping[str, Any] | ExpectedCall] = (),
-    judge: Judge | Client | None = None,
     start: int = 0,
-    notes: Sequence[str] = (),
+    **given: Unpack[ScoreKeywords],
 ) -> ScoreResult:
     """Score what an agent did for one task.
 
@@ -73,12 +73,12 @@ async def ascore(
             points into them.
         query: What the agent was asked.
         executions: What a `Recorder` collected while the agent ran.
-        preset: The scoring categories; "evals2" takes neither check, expect nor forbid.
+        preset: The scoring categories ("default"); "evals2" takes neither check, expect nor forbid.
         categories: Further ones: scorers, or names of the group `tunaeval.scorers`.
         settings: The details of the built-in categories.
         check: A callable that takes the conversation and returns a bool or (bool, reason), or a
             command that exits with 0. If it says no, the total is 0.
-        check_timeout: In seconds.
+        check_timeout: In seconds; 60 if it is not given.
         expect: What `tunaeval.match` takes, compared with all calls.
         forbid: Names of tools, or calls with arguments; a call of one makes the total 0.
         judge: Its verdicts replace the formulas of its categories; a client means `Judge(client)`.
@@ -94,7 +94,7 @@ async def ascore(
         >>> asyncio.run(tunaeval.ascore(messages, "Hi", check=lambda seen: True)).weighted_total
         1.0
     """
-    return await _work(**locals()).made_later()
+    return await _work(messages, query, executions, start, given).made_later()
 
 
 def score(
@@ -102,16 +102,8 @@ def score(
     query: str,
     *,
     executions: Iterable[ToolExecution] = (),
-    preset: str = "default",
-    categories: Iterable[str | Scorer] = (),
-    settings: ScoreSettings = USUAL_SETTINGS,
-    check: Check | None = None,
-    check_timeout: float = CHECK_SECONDS,
-    expect: Expectation | Mapping[str, Any] | None = None,
-    forbid: Sequence[str | Mapping[str, Any] | ExpectedCall] = (),
-    judge: Judge | Client | None = None,
     start: int = 0,
-    notes: Sequence[str] = (),
+    **given: Unpack[ScoreKeywords],
 ) -> ScoreResult:
     """Like `ascore`, for code that does not await; the parameters are the same.
 
@@ -124,7 +116,7 @@ def score(
         >>> tunaeval.score(messages, "Hi", check=lambda seen: True).weighted_total
         1.0
     """
-    work = _work(**locals())
+    work = _work(messages, query, executions, start, given)
     waiting = [one.name for one in work.scorers if not isinstance(one, Category)]
     if work.checking is not None and work.checking.awaits:
         waiting.append("the check")
@@ -137,14 +129,37 @@ def score(
     return asyncio.run(assessed) if waiting else _at_once(assessed)
 
 
+def _shows_keywords(function: Callable[..., object]) -> None:
+    """Give a function a signature, which tools show, with the keywords of `ScoreKeywords`."""
+    named = [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=dict(_USUAL)[name],
+            annotation=kind.__forward_arg__,
+        )
+        for name, kind in ScoreKeywords.__annotations__.items()
+    ]
+    own = signature(function)
+    made = own.replace(parameters=[*list(own.parameters.values())[:-1], *named])
+    function.__signature__ = made  # type: ignore[attr-defined]  # `inspect` looks for this name
+
+
+_shows_keywords(ascore)
+_shows_keywords(score)
+
+
 def _work(
     messages: object,
     query: str,
     executions: Iterable[ToolExecution],
     start: int,
-    **given: Unpack[ScoreKeywords],
+    named: ScoreKeywords,
 ) -> _Work:
     """Read and check the arguments of `ascore`. Raise UsageError if they cannot be scored."""
+    if unknown := named.keys() - _USUAL.keys():
+        raise TypeError(f"score() got an unexpected keyword argument {min(unknown)!r}")
+    given: ScoreKeywords = {**_USUAL, **named}
     preset, check, check_timeout = given["preset"], given["check"], given["check_timeout"]
     if not isinstance(query, str):
         raise refusal("query", query, "the text of what was asked")
