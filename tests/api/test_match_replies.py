@@ -35,7 +35,7 @@ def said(content: object, **more: object) -> dict[str, Any]:
         (said([{"type": "function_call", "name": "delete_all", "arguments": "{}"}]), "content[0]"),
         (said([SimpleNamespace(**TOOL_USE)]), "content[0] is a 'tool_use' part"),
         (said([{"toolUse": {"name": "delete_all", "input": {}}}]), "content[0] is {'toolUse'"),
-        (said([{"functionCall": {"name": "delete_all"}}]), "content[0] is {'text': 'x', 'functionCall'"),
+        (said([{"functionCall": {"name": "delete_all"}}]), "content[0] is {'functionCall'"),
         (
             said([{"text": "x", "functionCall": {"name": "delete_all"}}]),
             "content[0] is {'text': 'x', 'functionCall'",
