@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StrictInt, ValidationError
 
 from tunaeval.errors import RecordError
 from tunaeval.showing import brief
@@ -22,8 +22,8 @@ class KeptReply(BaseModel):
 
     message: JsonObject
     finish_reason: str | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: StrictInt | None = None
+    completion_tokens: StrictInt | None = None
     source: Source | None = None
     notes: tuple[str, ...] = ()
 
