@@ -600,7 +600,8 @@ class Registry(Generic[T]):
         try:
             found: object = self.get(name)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a listing survives what it lists
-            return Entry(name, self.group, source, "broken", _words(error), aliases)
+            why = str(error) if isinstance(error, PluginError) else words_of(error)
+            return Entry(name, self.group, source, "broken", why, aliases)
         reason = _needs(found) if self.kind == _CLIENT and callable(found) else ""
         return Entry(name, self.group, source, "ok", reason, aliases)
 
@@ -684,10 +685,6 @@ def _points() -> Iterator[tuple[str, EntryPoint]]:
 
 def _distribution(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-
-
-def _words(error: BaseException) -> str:
-    return str(error) if isinstance(error, PluginError) else words_of(error)
 
 
 _PARSER, _CLIENT = "parser", "client"

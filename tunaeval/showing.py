@@ -6,7 +6,7 @@ the one function that makes markup escapes every text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from reprlib import Repr
@@ -49,6 +49,25 @@ def _line(self: _Shown) -> str:
 
 def _table(self: _Shown) -> str:
     return table_html(self._in_short(), self._in_rows())
+
+
+def shows_keywords(
+    function: Callable[..., object],
+    kinds: Mapping[str, object],
+    usual: Mapping[str, object],
+    *,
+    more: bool = False,
+) -> None:
+    """Let `help` show keywords that a function takes as `**` of a typed dictionary, with their
+    annotations (`kinds`) and their values if they are not given; with `more` it takes others, too.
+    """
+    from inspect import Parameter, signature  # noqa: PLC0415 - a parse needs no signature
+
+    *own, rest = (found := signature(function)).parameters.values()
+    named = [Parameter(name, Parameter.KEYWORD_ONLY, default=usual[name], annotation=kind)
+             for name, kind in kinds.items()]  # fmt: skip
+    shown = found.replace(parameters=[*own, *named, *([rest] if more else [])])
+    function.__signature__ = shown  # type: ignore[attr-defined]  # `inspect` looks for this name
 
 
 def table_html(title: str, rows: Iterable[Sequence[str]]) -> str:
@@ -118,9 +137,7 @@ class _Short(Repr):
         return f"{{{', '.join([*pairs, *['...'] * (len(few) < len(x))])}}}"
 
 
-@cache
-def _short(maxstring: int) -> _Short:
-    return _Short(maxstring)
+_short = cache(_Short)
 
 
 _BITS = 14_000

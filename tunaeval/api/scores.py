@@ -6,11 +6,10 @@ The files of scores are also read and written here: a JSON line for each scored 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -25,6 +24,7 @@ from tunaeval.scoring.assess import FIXED, assess, scorers_of
 from tunaeval.scoring.goal import GOAL, is_decided
 from tunaeval.scoring.history import Category, history_of
 from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
+from tunaeval.showing import shows_keywords
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.messages import Message, ToolExecution
@@ -129,24 +129,9 @@ def score(
     return asyncio.run(assessed) if waiting else _at_once(assessed)
 
 
-def _shows_keywords(function: Callable[..., object]) -> None:
-    """Give a function a signature, which tools show, with the keywords of `ScoreKeywords`."""
-    named = [
-        Parameter(
-            name,
-            Parameter.KEYWORD_ONLY,
-            default=dict(_USUAL)[name],
-            annotation=kind.__forward_arg__,
-        )
-        for name, kind in ScoreKeywords.__annotations__.items()
-    ]
-    own = signature(function)
-    made = own.replace(parameters=[*list(own.parameters.values())[:-1], *named])
-    function.__signature__ = made  # type: ignore[attr-defined]  # `inspect` looks for this name
-
-
-_shows_keywords(ascore)
-_shows_keywords(score)
+for one in (ascore, score):
+    kinds = {name: kind.__forward_arg__ for name, kind in ScoreKeywords.__annotations__.items()}
+    shows_keywords(one, kinds, {**_USUAL})
 
 
 def _work(

@@ -113,7 +113,7 @@ def _scored(
     file: str, arguments: argparse.Namespace, given: dict[str, Any]
 ) -> Iterator[tuple[Conversation, str, ScoreResult]]:
     """Yield each transcript of a file with its query and score."""
-    conversations = _conversations(file, arguments.shape)
+    conversations = read_file(read_whole(file), file=file, shape=arguments.shape)
     for one in conversations:
         try:
             query = arguments.query or one.since(max(0, arguments.start)).query or ""
@@ -180,10 +180,6 @@ def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
     decides = arguments.check is not None or arguments.expect is not None or arguments.forbid
     is_missed = found.goal_completion == 0 and (decides or found.weighted_total == 0)
     return _MISSED if is_missed else 0
-
-
-def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
-    return read_file(read_whole(file), file=file, shape=shape)
 
 
 def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:

@@ -219,14 +219,11 @@ def _shapeless(row: JsonObject) -> str:
     if not row:
         return "the row is an empty object"
     for key, value in row.items():
-        if isinstance(value, list) and any(map(shape_of, filter(_is_row, value))):
+        rows = [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+        if any(map(shape_of, rows)):
             return f"its rows are in {key!r}; write that list alone, or its items as JSON lines"
     keys = ", ".join(repr(str(key)[:40]) for key in [*row][:8])
     return f"no shape is known that has {keys}; the shapes are {', '.join(SHAPES)}"
-
-
-def _is_row(value: object) -> bool:
-    return isinstance(value, Mapping)
 
 
 def shape_of(row: Mapping[str, Any]) -> str | None:

@@ -39,7 +39,7 @@ from tunaeval.parsing.collect import widened, without_abstaining
 from tunaeval.parsing.finder import finder_of
 from tunaeval.parsing.reader import Reader
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
-from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.exchange import field_of, foreign_calls, text_of
 from tunaeval.types.json_text import RepeatedKeyError, decoded, decoded_or
 from tunaeval.types.parsing import ABSTAINED, LATER_TURN, REMARKS, Diagnosis, ParseResult
 
@@ -388,11 +388,6 @@ def _size(message: object) -> int:
         arguments = field_of(field_of(item, "function") or item, "arguments")
         size += len(arguments) if isinstance(arguments, str) else 0
     return size
-
-
-def field_of(thing: object, key: str) -> object:
-    """Return a field of a mapping or of an object; None if there is none."""
-    return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
 
 
 def two_keys(text: str, calls: Sequence[ToolCall]) -> set[int]:

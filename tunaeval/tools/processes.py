@@ -16,7 +16,7 @@ from typing import IO, Self
 
 from .workspace.launching import end_below
 
-NOTHING, PIPE, SAME = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
+NOTHING, PIPE = subprocess.DEVNULL, subprocess.PIPE
 _GRACE_SECONDS = 2.0
 """How long what was printed is waited for: a process that left the group may keep the pipe open."""
 
@@ -37,7 +37,7 @@ class Child:
         environment: Mapping[str, str] | None = None,
         given: IO[bytes] | int = NOTHING,
         out: int = PIPE,
-        errors: IO[bytes] | int | None = SAME,
+        errors: IO[bytes] | int | None = subprocess.STDOUT,
         files: Sequence[int] = (),
         supervised: bool = False,
     ) -> None:
@@ -114,13 +114,10 @@ class Kept:
     def _read(self) -> None:
         with self._stream as stream:
             while piece := os.read(stream.fileno(), 1 << 16):
-                self._bytes += piece if self._first is None else piece[: self._room]
+                room = None if self._first is None else self._first - len(self._bytes)
+                self._bytes += piece[:room]
                 if self._last is not None:
                     del self._bytes[: -self._last]
-
-    @property
-    def _room(self) -> int:
-        return (self._first or 0) - len(self._bytes)
 
     def so_far(self) -> bytes:
         return bytes(self._bytes)

@@ -209,7 +209,7 @@ def text_of(content: JsonValue) -> str:
 def _text_in(part: object) -> object:
     if isinstance(part, str):
         return part
-    return _of(part, "text")
+    return field_of(part, "text")
 
 
 _FOREIGN = frozenset({"tool_use", "tool_call", "function_call", "functionCall"})
@@ -220,17 +220,18 @@ def foreign_calls(content: object, items: Iterable[object] = ()) -> list[str]:
     OpenAI's. Parts with the id of one of `items`, the structured calls beside them, are left out,
     as LangChain has each call in both places.
     """
-    known = {one for item in items if isinstance(one := _of(item, "id"), str)}
+    known = {one for item in items if isinstance(one := field_of(item, "id"), str)}
     found: list[str] = []
     for part in content if isinstance(content, list | tuple) else ():
-        kind, id_ = _of(part, "type"), _of(part, "id")
+        kind, id_ = field_of(part, "type"), field_of(part, "id")
         if not isinstance(kind, str):
-            kind = next((key for key in _FOREIGN if _of(part, key)), None)
+            kind = next((key for key in _FOREIGN if field_of(part, key)), None)
         if kind in _FOREIGN and not (isinstance(id_, str) and id_ in known):
             found.append(str(kind))
     return found
 
 
-def _of(thing: object, key: str) -> object:
+def field_of(thing: object, key: str) -> object:
+    """Return a field of a mapping or of an object; None if there is none."""
     # dict comes first, as isinstance is slow for an abstract class
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
