@@ -238,7 +238,7 @@ def _attribute_fault(thing: object, role: type) -> str | None:
     for name, wanted in _attributes(role).items():
         found = getattr(thing, name)
         if not isinstance(found, _KINDS.get(wanted, object)):
-            return f"its {name} is {found!r:.60}; wanted a {wanted}"
+            return f"its {name} is {brief(found)}; wanted a {wanted}"
     return None
 
 

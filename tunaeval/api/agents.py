@@ -226,7 +226,7 @@ def _split(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError as error:  # a quotation that is not closed
         words = str(error).lower().rstrip(".")
-        raise UsageError(f"the command {command!r:.80} cannot be read: {words}") from None
+        raise UsageError(f"the command {brief(command, 80)} cannot be read: {words}") from None
 
 
 def _places(word: str) -> Iterator[str]:

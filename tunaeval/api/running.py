@@ -23,7 +23,7 @@ from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Ask
 from tunaeval.runs.runner import SuiteRun
 from tunaeval.runs.suites.loading import load_suite
-from tunaeval.showing import shows_keywords
+from tunaeval.showing import brief, shows_keywords
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
@@ -182,7 +182,7 @@ def chosen_options(
     options: RunOptions | None, client: Client | str, given: Mapping[str, Any]
 ) -> RunOptions:
     if options is not None and not isinstance(options, RunOptions):
-        raise UsageError(f"options is {options!r:.60}; wanted tunaeval.RunOptions(...)")
+        raise UsageError(f"options is {brief(options)}; wanted tunaeval.RunOptions(...)")
     named = dict(given)
     if named.get("constrain"):
         named.setdefault("ask", "prompt")  # in place of the embedded model's schema
@@ -224,7 +224,7 @@ def _made(client: Client | str, settings: dict[str, Any]) -> Client:
             )
         if not isinstance(client, Client):
             raise UsageError(
-                f"client is {client!r:.60}; wanted a name ({', '.join(known.names())}), or an "
+                f"client is {brief(client)}; wanted a name ({', '.join(known.names())}), or an "
                 "object with name, async complete(request) and async close()"
             )
         if settings:

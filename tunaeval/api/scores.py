@@ -24,7 +24,7 @@ from tunaeval.scoring.assess import FIXED, assess, scorers_of
 from tunaeval.scoring.goal import GOAL, is_decided
 from tunaeval.scoring.history import Category, history_of
 from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
-from tunaeval.showing import shows_keywords
+from tunaeval.showing import brief, shows_keywords
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.messages import Message, ToolExecution
@@ -188,7 +188,7 @@ def _settled(settings: ScoreSettings, preset: str, given: Mapping[str, Any]) -> 
             "leave that out, or use the preset 'default'"
         )
     if not isinstance(settings, ScoreSettings):
-        raise UsageError(f"settings is {settings!r:.60}, wanted a ScoreSettings")
+        raise UsageError(f"settings is {brief(settings)}, wanted a ScoreSettings")
     changed = {name: given[name] for name in named if name != "check"}
     for name in changed:
         if getattr(settings, name):
@@ -280,7 +280,7 @@ def _scorer(category: str | Scorer) -> Scorer:
     if isinstance(category, Scorer):
         return category
     raise UsageError(
-        f"{category!r:.60} is no scoring category; wanted a name or a Scorer "
+        f"{brief(category)} is no scoring category; wanted a name or a Scorer "
         "(name, weight, async score(transcript))"
     )
 

@@ -19,7 +19,7 @@ from tunaeval.files.packed_files import read_whole
 from tunaeval.files.plain_files import is_directory, read_plain
 from tunaeval.reports.json import json_text
 from tunaeval.scoring.settings import ScoreSettings
-from tunaeval.showing import counted, visible
+from tunaeval.showing import brief, counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
 from tunaeval.types.json_text import decoded
@@ -147,7 +147,7 @@ def _expectation(text: str) -> JsonValue:
     source = "--expect"
     try:
         if not text.lstrip().startswith("{"):
-            source = f"--expect {text!r:.200}"
+            source = f"--expect {brief(text, 200)}"
             text = read_plain(text).decode("utf-8-sig")
         return decoded(text)
     except (OSError, ValueError) as error:

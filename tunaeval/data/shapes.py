@@ -74,9 +74,9 @@ def _glaive_call(written: str) -> ToolCall:
         inner = read_json(arguments)
         arguments = None if isinstance(inner, Unreadable) else inner.value
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        raise UnreadableRowError(f"{written!r:.60} is no call with a name")
+        raise UnreadableRowError(f"{brief(written)} is no call with a name")
     if not isinstance(arguments or {}, dict) or arguments is None:
-        raise UnreadableRowError(f"{written!r:.60} has arguments that cannot be read")
+        raise UnreadableRowError(f"{brief(written)} has arguments that cannot be read")
     return ToolCall(value["name"], arguments or {})
 
 
@@ -134,9 +134,9 @@ def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: in
         if result.outcome == "no_call" and "(" not in content:
             return {"role": "assistant", "content": content}
         why = result.diagnoses[0].message if result.diagnoses else "its calls cannot be read"
-        raise UnreadableRowError(f"message {index}, {content!r:.60}: {why}")
+        raise UnreadableRowError(f"message {index}, {brief(content)}: {why}")
     if result.content.lstrip()[:1] == ",":
-        raise UnreadableRowError(f"message {index}: {result.content!r:.60} is no call")
+        raise UnreadableRowError(f"message {index}: {brief(result.content)} is no call")
     own = {short: name for name, short in odd.items()}
     calls = [replace(call, name=own.get(call.name, call.name)) for call in result.calls]
     return {"role": "assistant", "content": result.content, "tool_calls": calls}

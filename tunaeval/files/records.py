@@ -30,7 +30,7 @@ from typing import BinaryIO, Self
 import orjson
 
 from tunaeval.errors import RecordError
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded
 
@@ -344,4 +344,4 @@ def _plain(value: JsonValue, depth: int) -> JsonValue:
         case list() | tuple():
             return [_plain(item, depth - 1) for item in value]
         case _:
-            raise TypeError(f"a record has JSON values, not {type(value).__name__}: {value!r:.60}")
+            raise TypeError(f"a record has JSON values, not {type(value).__name__}: {brief(value)}")

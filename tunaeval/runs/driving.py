@@ -233,7 +233,7 @@ class _Driver:
                 return await _graded(
                     self.trial, step, space, seen, met=met, environment=environment
                 )
-        raise AssertionError(f"no step: {step!r:.60}")
+        raise AssertionError(f"no step: {brief(step)}")
 
     def _deadline(self) -> float:
         """Return the end of this turn on the event loop's clock, by its own or the task's limit."""

@@ -357,5 +357,5 @@ def _classifier(one: str | Classifier) -> Classifier:
     if isinstance(one, str):
         return classifiers.get(one)
     if fault := _check(one):
-        raise UsageError(f"{one!r:.60} is no classifier of success: {fault}")
+        raise UsageError(f"{brief(one)} is no classifier of success: {fault}")
     return one

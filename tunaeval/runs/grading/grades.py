@@ -396,7 +396,7 @@ def _text_faults(text: str, wish: TextWish) -> Iterator[str]:
     if wish.fits is not None:
         expect = {"calls": [{"name": "text", "arguments": {"text": wish.fits}}]}
         if not match(expect, [ToolCall("text", {"text": text})]):
-            yield f"is {brief(text)}, wanted what fits {wish.fits!r:.80}"
+            yield f"is {brief(text)}, wanted what fits {brief(wish.fits, 80)}"
 
 
 def says_nothing(wish: TextWish) -> bool:

@@ -80,7 +80,7 @@ def load_suite(
     """
     if not isinstance(name_or_path, str | PathLike):
         raise UsageError(
-            f"found {name_or_path!r:.60}, wanted the name of a built-in suite "
+            f"found {brief(name_or_path)}, wanted the name of a built-in suite "
             f"({', '.join(SUITES)}) or the path of a suite file; write scenarios of a program to a "
             "file first (tunaeval.run takes a Suite, too)"
         )
