@@ -13,11 +13,10 @@ counts as an error unless the result says otherwise.
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import orjson
 
@@ -33,6 +32,7 @@ from tunaeval.types.calls import (
     ToolCall,
 )
 from tunaeval.types.conversations import Conversation, Notice, Results, asked, results_of
+from tunaeval.types.json_text import decoded
 from tunaeval.types.messages import Message, Usage
 from tunaeval.types.parsing import ParseResult
 
@@ -78,8 +78,8 @@ def _arguments(arguments: JsonValue) -> JsonObject | None:
         return {}
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments, parse_constant=_refuse)
-        except (ValueError, RecursionError):
+            arguments = decoded(arguments)
+        except ValueError:
             return None
     if not isinstance(arguments, dict) or not_json(arguments):
         return None
@@ -105,10 +105,6 @@ def plain_arguments(arguments: JsonValue) -> JsonObject | None:
         if kind not in _ATOMS and not (kind is float and -_LARGE < value < _LARGE):
             return None
     return read
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON value")
 
 
 NOTICES: Mapping[str, str] = KNOWN["notices"]
