@@ -22,7 +22,6 @@ from typing import Any
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
 from tunaeval.types.error_budget import ErrorBudget
-from tunaeval.types.json_text import decoded
 
 
 def options_in(command: str) -> dict[str, Any]:
@@ -107,6 +106,8 @@ def number(wanted: str, is_valid: Callable[[float], bool]) -> Callable[[str], fl
 
 def fields(text: str) -> dict[str, Any]:
     """Read the fields of a JSON object."""
+    from tunaeval.types.json_text import decoded  # noqa: PLC0415 - --help must be quick
+
     try:
         found = decoded(text)
     except ValueError as error:
