@@ -13,11 +13,30 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.runs.matrix import Cell, Matrix, MatrixRun
 from tunaeval.runs.options import RunOptions
+from tunaeval.runs.prompts import Ask
 from tunaeval.runs.suites.loading import load_suite
+from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
-from tunaeval.types.runs import Suite
+from tunaeval.types.runs import CountedCalls, Suite
 
-from .running import RunSettings, blocking, chosen_options, opened, parted
+from .running import OPTION_NAMES, ClientSettings, blocking, chosen_options, opened
+
+
+class MatrixSettings(ClientSettings, total=False):
+    """The keywords of `RunOptions`, and those of the clients that are made for the models."""
+
+    ask: Ask
+    level: Level
+    profile: str | None
+    calls: CountedCalls
+    abstain: tuple[str, ...]
+    attempts: int
+    max_tokens: int
+    temperature: float | None
+    seed: int | None
+    repeats: int
+    deadline_seconds: float
+    concurrency: int
 
 
 async def arun_matrix(
@@ -37,7 +56,7 @@ async def arun_matrix(
     price_in: float | None = None,
     price_out: float | None = None,
     max_errors: int | str | None = None,
-    **settings: Unpack[RunSettings],
+    **settings: Unpack[MatrixSettings],
 ) -> Matrix:
     """Ask every model the suite with every system prompt, and return the reports with a ranking.
 
@@ -70,8 +89,8 @@ async def arun_matrix(
         [2, 2]
     """
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    prompts, parser = named_prompts(system_prompts), sole_parser_for(format)
-    fields, others = parted(settings)
+    prompts, parser, others = named_prompts(system_prompts), sole_parser_for(format), {**settings}
+    fields = {name: others.pop(name) for name in settings.keys() & OPTION_NAMES}
     async with AsyncExitStack() as stack:
         cells: list[Cell] = []
         for model, address in zip(models, paired(base_urls, len(_listed(models))), strict=True):

@@ -7,7 +7,7 @@ import inspect
 import logging
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
@@ -17,26 +17,34 @@ from tunaeval.files.reply_store import cache_in
 from tunaeval.grammar.format import Format
 from tunaeval.models.clients.cached import CachedClient
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.registry import closed, made_client
+from tunaeval.plugins import registries
 from tunaeval.runs.driving import Environment
+from tunaeval.runs.harnesses import OURS, PARAMETERS, made_harness, name_of, run_by, takes_of
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Ask
-from tunaeval.runs.runner import SuiteRun
 from tunaeval.runs.suites.loading import load_suite
-from tunaeval.showing import brief, shows_keywords
-from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
+from tunaeval.types.third_party import closed, made_client
 
 from .agents import COMMAND, CommandClient
-from .extensions import registries
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 EMBEDDED = RunOptions(ask="schema", concurrency=1, deadline_seconds=120.0)
 """The embedded model's defaults: a schema, one request at a time, and time for slow machines."""
+
+
+class _Unset:
+    """The default of a parameter whose value comes from `options` or from the client."""
+
+    def __repr__(self) -> str:
+        return "unset"
+
+
+_UNSET: Any = _Unset()
 
 
 class ClientSettings(TypedDict, total=False):
@@ -77,24 +85,6 @@ class ClientSettings(TypedDict, total=False):
     pass_env: Sequence[str]
 
 
-class RunSettings(ClientSettings, total=False):
-    """The keywords of `RunOptions`, and those of the clients that are made by name."""
-
-    ask: Ask
-    level: Level
-    profile: str | None
-    calls: CountedCalls
-    constrain: bool | str
-    abstain: tuple[str, ...]
-    attempts: int
-    max_tokens: int
-    temperature: float | None
-    seed: int | None
-    repeats: int
-    deadline_seconds: float
-    concurrency: int
-
-
 async def arun(
     suite: Suite | str | Path,
     *,
@@ -107,19 +97,34 @@ async def arun(
     retry_failures: bool = False,
     take_over: bool = False,
     cache: Path | str | None = None,
-    **settings: Unpack[RunSettings],
+    harness: Any = OURS,
+    ask: Ask = _UNSET,
+    level: Level = _UNSET,
+    profile: str | None = _UNSET,
+    calls: CountedCalls = _UNSET,
+    constrain: bool | str = _UNSET,
+    abstain: tuple[str, ...] = _UNSET,
+    attempts: int = _UNSET,
+    max_tokens: int = _UNSET,
+    temperature: float | None = _UNSET,
+    seed: int | None = _UNSET,
+    repeats: int = _UNSET,
+    deadline_seconds: float = _UNSET,
+    concurrency: int = _UNSET,
+    **client_settings: Unpack[ClientSettings],
 ) -> Report:
     """Ask a model every scenario of a suite, score its calls, and return a report.
 
         report = tunaeval.run("suite.yaml", client="openai", base_url="http://127.0.0.1:8000/v1")
 
-    `client` is a `Client`, which the caller closes, or the name of one, which is made with its own
-    keywords (for "openai": `base_url`, `model`). `format` is the wire format of the
+    `client` is a `Client`, which the caller closes, or the name of one, which is made with the
+    `client_settings` (for "openai": `base_url`, `model`). `format` is the wire format of the
     replies. Runs are stored in the directory `out`, or nowhere if it is None; `resume` is the
     directory of a stored run to go on with (see `SuiteRun`). `cache` is a directory of replies: a
     model is asked only what is not there, and what it replies is kept there. `environment` has the
-    tools and the user of tasks of many turns. Further keywords are fields of `RunOptions`, which
-    override `options`, and those of the client.
+    tools and the user of tasks of many turns. `harness` is the name of what runs the suite, a class
+    or function that makes one, or a `Harness` that is made already. The parameters from `ask` on
+    are fields of `RunOptions` and override `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
 
@@ -130,31 +135,20 @@ async def arun(
         >>> report.passed, report.total
         (2, 12)
     """
+    given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
+    values = {name: value for name, value in locals().items() if name in PARAMETERS}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    named, others = parted(settings)
-    chosen = chosen_options(options, client, named)
-    async with opened(client, others, cache) as model:
-        return await SuiteRun(
-            loaded,
-            model,
-            sole_parser_for(format),
-            chosen,
-            out=out,
-            resume=resume,
-            environment=environment,
-            retry_failures=retry_failures,
-            take_over=take_over,
-        ).run()
+    asked = {name for name, value in values.items() if value is not None and value is not False}
+    asked |= {"options"} if any(value is not _UNSET for value in given.values()) else set()
+    values["options"] = chosen_options(options, client, given)
+    made = made_harness(harness, values, asked)
+    keep = None if "out" in takes_of(harness) else out
+    async with opened(client, dict(client_settings), cache) as model:
+        parser = sole_parser_for(format)
+        return await run_by(made, loaded, model, parser, name=name_of(harness), out=keep)
 
 
-_KINDS = {field.name: field.type for field in fields(RunOptions)}
-shows_keywords(arun, _KINDS, asdict(RunOptions()), more=True)
-
-
-def parted(settings: RunSettings) -> tuple[JsonObject, JsonObject]:
-    """Return the keywords of `RunOptions` among these, and those of clients."""
-    named: JsonObject = {name: value for name, value in settings.items() if name in _KINDS}
-    return named, {name: value for name, value in settings.items() if name not in _KINDS}
+OPTION_NAMES = frozenset(field.name for field in fields(RunOptions))
 
 
 def blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
@@ -182,8 +176,8 @@ def chosen_options(
     options: RunOptions | None, client: Client | str, given: Mapping[str, Any]
 ) -> RunOptions:
     if options is not None and not isinstance(options, RunOptions):
-        raise UsageError(f"options is {brief(options)}; wanted tunaeval.RunOptions(...)")
-    named = dict(given)
+        raise UsageError(f"options is {options!r:.60}; wanted tunaeval.RunOptions(...)")
+    named = {name: value for name, value in given.items() if value is not _UNSET}
     if named.get("constrain"):
         named.setdefault("ask", "prompt")  # in place of the embedded model's schema
     return replace(options or usual_options(client), **named)
@@ -224,7 +218,7 @@ def _made(client: Client | str, settings: dict[str, Any]) -> Client:
             )
         if not isinstance(client, Client):
             raise UsageError(
-                f"client is {brief(client)}; wanted a name ({', '.join(known.names())}), or an "
+                f"client is {client!r:.60}; wanted a name ({', '.join(known.names())}), or an "
                 "object with name, async complete(request) and async close()"
             )
         if settings:
@@ -260,7 +254,7 @@ def _unknown(
     settings: Mapping[str, object], client: str = "", takes: Iterable[str] = ()
 ) -> tuple[str, bool]:
     """Return a sentence on the first unknown keyword, and whether it suggests another name."""
-    own = inspect.signature(arun).parameters.keys() - {"settings"}
+    own = inspect.signature(arun).parameters.keys() - {"client_settings"}
     wrong = min(settings.keys() - set(takes))
     kind = "parameter of run()" + (f" or of client {client!r}" if client else "")
     if meant := _OF_A_SHELL.get(wrong):

@@ -30,6 +30,7 @@ from typing import BinaryIO, Self
 import orjson
 
 from tunaeval.errors import RecordError
+from tunaeval.limits import TOO_DEEP
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded
@@ -38,7 +39,6 @@ from .locks import turn
 from .plain_files import check_writable, is_absent, open_plain, read_bounded, table_of
 
 MAX_DEPTH = 200
-TOO_DEEP = "(nested too deeply to be kept)"
 
 _MAX_BITS = 2_000  # 603 digits: Python reads 640 at any setting of its limit
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")

@@ -44,6 +44,8 @@ def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) 
             _report_named(collector, finder, text, tools)
         elif collector.calls and finder is not everything():
             _report_others(collector, finder, text, tools)
+    if tools and not (collector.attempts or collector.diagnoses):
+        _report_lost(collector, everything(), text, tools, anywhere=True)
     if not (collector.attempts or collector.diagnoses):
         _report_remains(collector, text, tools or Tools())
 
@@ -71,7 +73,7 @@ _BETWEEN, _QUOTING = " \t\r\n[", "\"':"
 """Characters that may be between an opener and a name, and those that some openers end with."""
 
 _SIGN = re.compile(r"[^\w\s]").search
-_ASSIGNED = re.compile(r"""["']?+[ \t]*+[:=>]""").match
+_ASSIGNED = re.compile(r"""["']?+[ \t]*+(?:[:=>]|</)""").match
 _NOTHING = re.compile(r"[^\w{}()]*+\w*+[^\w{}()]*+(?:\{[ \t\r\n]*+\}|\([ \t\r\n]*+\))").match
 _KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
 
@@ -82,14 +84,19 @@ def _ends_like_call(tail: str) -> bool:
     return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
 
 
-def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
-    """Report each piece of content that ends like a call whose opener is missing.
+def _report_lost(
+    collector: Collector, finder: Finder, text: str, tools: Tools, *, anywhere: bool = False
+) -> None:
+    """Report each piece of content that ends like a call whose opener is missing; with `anywhere`,
+    also one that ends otherwise.
 
     A piece in which there is a diagnosis already is skipped.
     """
     tries = iter(range(limits.LOST_TRIES))
     for kind, start, end in collector.pieces:
-        if kind == "content" and _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
+        if kind == "content" and (
+            anywhere or _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end])
+        ):
             found = _lost_in(text[start:end], finder, tools, tries)
             if found is not None and not collector.has_diagnosis(start - 1, end + 1):
                 at, stop = start + found[0], start + found[1]
@@ -379,7 +386,7 @@ def _loosely_named(text: str, left: _Spans, name: str, tools: Tools) -> Iterator
             at = text.find(name, stop, end)
 
 
-_BRACKET, _FENCE_LINE = re.compile(r"[{(\[]"), re.compile(r"\n```\w{0,24}(?=\n)")
+_BRACKET, _FENCE_LINE = re.compile(r"[{(\[]|<\w"), re.compile(r"\n```\w{0,24}(?=\n)")
 
 
 def _inner(text: str, left: _Spans, tools: Tools) -> Iterator[_Place]:

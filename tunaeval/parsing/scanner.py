@@ -65,6 +65,10 @@ _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.
 A string in the code may have ticks elsewhere.
 """
 
+_BARE_FENCE = re.compile(r"^[ \t]{0,40}+```[ \t]{0,40}+(?:\r?\n|\Z)", re.MULTILINE)
+_BARE_LINE = re.compile(r"^[ \t]{0,40}+```[ \t]{0,40}+\r?\n", re.MULTILINE)
+"""A line that is a fence without a language, so that it closes one and opens none."""
+
 _LANGUAGE = r"[ \t]?[A-Za-z0-9_+-]{0,24}"
 
 _FENCE_LINE = re.compile(rf"```(?:{_LANGUAGE}(?=\s))?\s{{0,64}}+")
@@ -145,6 +149,7 @@ class Scanner(Passing):
         _refused: The opener of a block that could not be read and whose inside now follows.
         _left_open: The format of a block without a closer; the closer may come after other text.
         _in_code: Whether a code fence is open.
+        _closing_at: Where the next line that closes a fence ends, once looked for; -1 if none does.
         _code_thinks: Whether a reasoning opener was read in code.
         _thought: The span of the first reasoning opener that was read as content.
         _turn_at: The offset where the current turn begins; `_calls_before` are the calls before it.
@@ -172,6 +177,7 @@ class Scanner(Passing):
         self._refused: Token | None = None
         self._left_open: Format | None = None
         self._thought: Span | None = None
+        self._closing_at: int | None = None
         self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
         self._in_code = self._code_thinks = self._over = self._is_own = self._has_thought = False
         self._tags: list[Tag] = []
@@ -729,6 +735,15 @@ class Scanner(Passing):
         is_closed = end is not None and before.rstrip().endswith(FENCE)
         return (self._in_code and not is_closed) or self._is_quoted()
 
+    def _is_closed(self) -> Reading[bool]:
+        """Return whether the fence that is open here is closed later, as those of mentions are."""
+        window = self.window
+        if self._closing_at is None or 0 <= self._closing_at < window.offset:
+            yield from gather(window, _BARE_LINE)
+            closing = _BARE_FENCE.search(window.text, window.pos)
+            self._closing_at = window.base + closing.end() if closing else -1
+        return self._closing_at >= 0
+
     def _header(self, token: Token) -> Reading[int]:
         """Return the length of the header of a turn that begins here; 0 if it is only mentioned."""
         window, ticked = self.window, in_ticks(self._line)
@@ -744,14 +759,17 @@ class Scanner(Passing):
             ):
                 break
             yield
-        if hit is None or self._is_code() or (hit.lastindex and hit.end() < len(text)):
+        if hit is None or (hit.lastindex and hit.end() < len(text)):
             return 0
-        if ticked and "`" in text[hit.end() : line if line > 0 else end]:
+        size, follows = hit.end() - at, text[hit.end() : end]
+        if ticked and "`" in (text[hit.end() : line] if line > 0 else follows):
             return 0
-        is_more = hit.end() > at + len(token.text)
-        if _BEFORE_MENTION.search(self._line) and (is_more or _BEHIND_MENTION(text, hit.end())):
+        is_more = size > len(token.text)
+        if _BEFORE_MENTION.search(self._line) and (is_more or _BEHIND_MENTION(follows)):
             return 0
-        return hit.end() - at
+        if self._is_code() and (self._is_quoted() or (yield from self._is_closed())):
+            return 0
+        return size
 
     def _first_turn(self) -> Reading[None]:
         """Pass the rest of a header that the text begins with, and another's turn behind it."""

@@ -18,11 +18,12 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checka
 
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
-from tunaeval.registry import Registry, instance_of, warn_once, words_with_place
+from tunaeval.registry import Registry, warn_once, words_with_place
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.copies import copied
 from tunaeval.types.json_text import json_object
+from tunaeval.types.shapes import instance_of
 from tunaeval.types.wanted import wanted_items
 
 Fields: TypeAlias = Mapping[str, JsonValue]
