@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from tunaeval.errors import UsageError
 from tunaeval.tools.success import returned
-from tunaeval.types.exchange import text_of
+from tunaeval.types.exchange import field_of, text_of
 from tunaeval.types.messages import RESULT_ROLES
 
 from .gold import AnyTools, Gold
-from .reading import field_of, is_of_model
+from .reading import is_of_model
 from .recipe import Parts, Recipe, recipe_of
 from .scored import Reward, golds_of, reward
 
