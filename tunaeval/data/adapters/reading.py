@@ -49,15 +49,7 @@ from tunaeval.wire.parts import Kinds, parts_of, unknown_words
 from tunaeval.wire.parts import kinds_of as table_of_kinds
 from tunaeval.wire.values import Part
 
-from .fields import (
-    KNOWN,
-    first,
-    identifier,
-    json_words,
-    pointer,
-    pointers,
-    word,
-)
+from .fields import KNOWN, first, identifier, json_words, pointer, pointers, word
 
 _SHOWN = 60
 _LONGEST_FAILURE = 300
@@ -168,16 +160,9 @@ class NotedDict(dict[str, JsonValue]):
 
     def unread(self) -> list[str]:
         """Return the fields that may have something for a transcript, and were not read."""
-        fields = KNOWN["unread"]
-        return [
-            key
-            for key, value in self.items()
-            if value
-            and (
-                (key in fields["any"] and key not in self.seen)
-                or (key in fields["lists"] and not isinstance(value, list | tuple))
-            )
-        ]
+        lists, wanted = KNOWN["unread"]["lists"], {*KNOWN["unread"]["any"]} - self.seen
+        odd = {key for key in lists if not isinstance(dict.get(self, key), list | tuple)}
+        return [key for key, value in self.items() if value and key in wanted | odd]
 
 
 @dataclass(slots=True)
