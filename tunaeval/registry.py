@@ -15,8 +15,8 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import (
@@ -34,11 +34,15 @@ if TYPE_CHECKING:
 LONGEST = 300
 """How many characters of an exception's message are kept."""
 
-_NOT_THEIRS = re.compile(
-    rf"<|{re.escape(str(Path(__file__).parent))}|{re.escape(str(Path(os.__file__).parent))}"
-    "(?!.*site-packages)"
-)
-"""How the file names of generated code, of this package and of the standard library begin."""
+
+@cache
+def _not_theirs() -> re.Pattern[str]:
+    """How the file names of generated code, of this package and of the standard library begin."""
+    from pathlib import Path  # noqa: PLC0415 - a parse needs no paths
+
+    ours, library = (re.escape(str(Path(file).parent)) for file in (__file__, os.__file__))
+    return re.compile(rf"<|{ours}|{library}(?!.*site-packages)")
+
 
 Check: TypeAlias = Callable[[object], str | None]
 """A function that returns what is wrong with a thing's shape, or None if nothing is."""
@@ -82,10 +86,12 @@ def words_of(error: BaseException) -> str:
 
 def words_with_place(error: BaseException) -> str:
     """Return `words_of` a plug-in's exception, with the line of its code that raised it."""
+    from pathlib import Path  # noqa: PLC0415 - as above
+
     place, trace = "", error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        if not _NOT_THEIRS.match(code.co_filename):
+        if not _not_theirs().match(code.co_filename):
             place = f" ({'/'.join(Path(code.co_filename).parts[-2:])}:{trace.tb_lineno})"
         trace = trace.tb_next
     return words_of(error) + place

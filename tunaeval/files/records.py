@@ -31,7 +31,7 @@ import orjson
 
 from tunaeval.errors import RecordError
 from tunaeval.limits import TOO_DEEP
-from tunaeval.showing import brief, counted
+from tunaeval.showing import brief, counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded
 
@@ -345,3 +345,10 @@ def _plain(value: JsonValue, depth: int) -> JsonValue:
             return [_plain(item, depth - 1) for item in value]
         case _:
             raise TypeError(f"a record has JSON values, not {type(value).__name__}: {brief(value)}")
+
+
+def call_words(name: str, arguments: JsonObject) -> str:
+    """Return a call on a line, as a programmer would write it."""
+    # Encoded first, because repr fails for integers of 5,000 digits and for very deep lists.
+    plain = decoded(encode(arguments))
+    return visible(f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.items())})")

@@ -591,10 +591,10 @@ class Finder:
 
         In a long text without the tokens that begin with a letter, these need not be looked for.
         """
-        words, wordless = self._wordless
-        if not words or len(text) < limits.WORTH_A_LOOK or any(word in text for word in words):
+        if len(text) < limits.WORTH_A_LOOK:
             return self.search
-        return wordless
+        words, wordless = self._wordless
+        return self.search if not words or any(word in text for word in words) else wordless
 
     @cached_property
     def _before_calls(self) -> tuple[str, ...]:
@@ -770,6 +770,8 @@ class Finder:
 
         One without a character other than letters, digits and spaces counts as prose.
         """
+        if len(text) < limits.SHORTEST_CUT or _WORDS.fullmatch(text):
+            return ""
         found = self._cuts.search(text)
         return "" if found is None or _WORDS.fullmatch(found[0]) else found[0]
 

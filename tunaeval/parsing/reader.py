@@ -18,7 +18,8 @@ from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .audit import audit
 from .block import SoundReader, no_block, sound_block
-from .collect import TEXTS, Collector, Event, Kind, new_result, widened, without_abstaining
+from .collect import Collector, Kind, new_result, widened, without_abstaining
+from .events import TEXTS, Event
 from .finder import Finder, finder_of
 from .judge import Objects
 from .message import StreamedMessage

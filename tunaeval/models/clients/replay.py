@@ -108,7 +108,7 @@ _AGAIN = "make it again with this version of 'tunaeval run'"
 class Recording(BaseModel):
     """How a run was made (the file's header), and its replies by scenario, repeat and attempt."""
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
     recording: Literal[2]
     model: str | None

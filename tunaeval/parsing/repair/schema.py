@@ -344,8 +344,10 @@ class _Fitting:
             circle = "the schema leads back to itself and asks for nothing"
             # Value and schema are kept, so that no other object can get their ids.
             self._met[met] = value, schema, value, {("", "unresolved-ref", circle): None}
-            self._met[met] = value, schema, *self.fit(value, schema, depth + 1)
-        return self._met[met][2:]
+            fitted, found = self.fit(value, schema, depth + 1)
+            self._met[met] = value, schema, fitted, found
+        _, _, fitted, found = self._met[met]
+        return fitted, found
 
     def _any_of(
         self, value: JsonValue, options: list[object], depth: int, found: Findings
@@ -403,9 +405,10 @@ class _Fitting:
                 found["", "missing-argument", f"{name[:SHOWN_NAME]!r} is required"] = None
         # The patterns of `patternProperties` are not trusted and not run: any name may match one.
         others = True if schema.get("patternProperties") else schema.get("additionalProperties")
-        changed = {}
-        for name, inner in value.items():
-            path = str(name)[:SHOWN_NAME]  # an object that does not come from JSON may have any key
+        members: dict[Any, JsonValue] = value  # one that does not come from JSON may have any key
+        changed: dict[Any, JsonValue] = {}
+        for name, inner in members.items():
+            path = str(name)[:SHOWN_NAME]
             if name not in properties and others is False:
                 found["", "unknown-argument", f"{path!r} is no argument"] = None
                 continue
