@@ -26,6 +26,7 @@ from tunaeval.errors import (
     PluginShapeError,
     UnknownNameError,
 )
+from tunaeval.showing import brief
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -70,7 +71,7 @@ def who(thing: object, kind: str, name: str | None = None) -> str:
         called: object = own if name is None else name
     except Exception:  # noqa: BLE001 - a plug-in's attributes may run code
         called = None
-    return f"{kind} {called!r}" if isinstance(called, str) else f"{kind} {shown(thing)}"
+    return f"{kind} {called!r}" if isinstance(called, str) else f"{kind} {brief(thing)}"
 
 
 def words_of(error: BaseException) -> str:
@@ -94,14 +95,6 @@ def words_with_place(error: BaseException) -> str:
             place = f" ({'/'.join(Path(code.co_filename).parts[-2:])}:{trace.tb_lineno})"
         trace = trace.tb_next
     return words_of(error) + place
-
-
-def shown(value: object) -> str:
-    """Return the first 60 characters of a value's repr, or its type if the repr raises."""
-    try:
-        return f"{value!r:.60}"
-    except Exception:  # noqa: BLE001 - a plug-in's __repr__ may raise anything
-        return f"a {type(value).__name__}"
 
 
 def raised(thing: object, kind: str, error: BaseException, wanted: str) -> PluginError:
@@ -345,7 +338,8 @@ class Registry(Generic[T]):
         try:
             found: object = self.get(name)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a listing survives what it lists
-            return Entry(name, self.group, source, "broken", _words(error), aliases)
+            why = str(error) if isinstance(error, PluginError) else words_of(error)
+            return Entry(name, self.group, source, "broken", why, aliases)
         reason = _needs(found) if self.kind == "client" and callable(found) else ""
         return Entry(name, self.group, source, "ok", reason, aliases)
 
@@ -429,7 +423,3 @@ def _points() -> Iterator[tuple[str, EntryPoint]]:
 
 def _distribution(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-
-
-def _words(error: BaseException) -> str:
-    return str(error) if isinstance(error, PluginError) else words_of(error)

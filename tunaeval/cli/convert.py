@@ -11,7 +11,6 @@ and written as OpenAI-style messages, with their calls as `tool_calls`, or as te
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -19,7 +18,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from tunaeval.data.adapters.documents import read_file
+from tunaeval.data.adapters.documents import read_path
 from tunaeval.data.atif import as_atif
 from tunaeval.data.checking import HARMLESS
 from tunaeval.data.convert import (
@@ -32,10 +31,11 @@ from tunaeval.data.convert import (
 from tunaeval.data.rows import LOSSES, Fault, Raw, Row, exported, losses_of
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
-from tunaeval.files.packed_files import LONGEST, lines_in, opened, read_whole
+from tunaeval.files.packed_files import LONGEST, lines_in, opened
 from tunaeval.reports.files import new_bytes
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import decoded
 
 from .named_tools import read_tools
 from .output import Output, json_line
@@ -91,8 +91,7 @@ def _written(out: str, output: Output) -> AbstractContextManager[Callable[[bytes
 
 def _write_trajectories(arguments: argparse.Namespace, output: Output) -> int:
     """Write the transcripts in a file as trajectories, and report what was odd in reading them."""
-    data = read_whole(arguments.file)
-    found = read_file(data, file=arguments.file, shape=arguments.from_format)
+    found = read_path(arguments.file, shape=arguments.from_format)
     with _written(arguments.out, output) as write:
         for number, conversation in enumerate(found, 1):
             write(json_line(as_atif(conversation)))
@@ -128,23 +127,9 @@ def _row(line: bytes) -> JsonValue | Unconvertible:
     if not line.strip():
         return ""
     try:
-        return json.loads(line.decode("utf-8-sig"), object_pairs_hook=_unique, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
+        return decoded(line, duplicates="refuse")
+    except ValueError as error:
         return Unconvertible(f"not JSON that can be written again ({error})")
-
-
-def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    row = dict(pairs)
-    if len(row) != len(pairs):
-        raise ValueError("a key occurs twice in one object")
-    return row
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError(f"{text[:40]} is too large for a number")
-    return number
 
 
 @contextmanager

@@ -9,7 +9,6 @@ to a file of bad lines if the results go to a file; it ends the command only wit
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,11 +23,12 @@ import orjson
 from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import LONGEST, PACKED, lines_of, opened, packing, read_whole
 from tunaeval.files.plain_files import is_there
-from tunaeval.files.records import call_words, decode, encode
+from tunaeval.files.records import call_words, encode
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parse, parse_message, parser_for, sole_parser_for
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, Repair, Span, Tools
+from tunaeval.types.json_text import decoded
 from tunaeval.types.parsing import Diagnosis, Level, ParseResult
 from tunaeval.types.third_party import guarded
 from tunaeval.workers import spread
@@ -435,15 +435,10 @@ def _usual(record: JsonValue) -> InputRow | None:
 
 
 def _decoded(line: bytes) -> JsonValue:
-    if line[:1] == b"{" or line.lstrip()[:1] == b"{":
-        try:
-            return decode(line)
-        except UnicodeDecodeError:
-            return json.loads(line.decode("utf-8", "surrogateescape"))
     try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:  # it has lone surrogates, or is no JSON
-        return json.loads(line.decode("utf-8", "surrogateescape"))
+        return decoded(line, constants=True)
+    except UnicodeDecodeError:
+        return decoded(line.decode("utf-8", "surrogateescape"), constants=True)
 
 
 def _without(record: JsonObject, *names: str) -> JsonObject:

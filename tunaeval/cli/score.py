@@ -7,22 +7,21 @@ Files are JSON, JSON lines, sessions, logs or spans; each transcript in a file g
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from tunaeval import score
-from tunaeval.data.adapters.documents import read_file
+from tunaeval.data.adapters.documents import event_files, read_path
 from tunaeval.errors import ExpectationError, UsageError
-from tunaeval.files.packed_files import read_whole
 from tunaeval.files.plain_files import is_directory, read_plain
 from tunaeval.reports.json import json_text
 from tunaeval.scoring.settings import ScoreSettings
-from tunaeval.showing import counted, visible
+from tunaeval.showing import brief, counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
+from tunaeval.types.json_text import decoded
 from tunaeval.types.runs import ScoreResult
 
 from .named_tools import read_tools
@@ -79,16 +78,16 @@ def _files_in(folder: str, refuse: Callable[[str, str], None]) -> list[str]:
     cannot be searched. Raises UsageError if there are no files in those that can.
     """
     closed: list[OSError] = []
-    names = [
-        (at, name) for at, _, names in os.walk(folder, onerror=closed.append) for name in names
-    ]
-    paths = sorted(Path(at) / name for at, name in names)
-    found = [str(path) for path in paths if {*path.suffixes} & _SUFFIXES]
+    found: list[str] = []
+    for at, folders, names in os.walk(folder, onerror=closed.append):
+        paths = [Path(at)] if event_files(at) else [Path(at) / name for name in names]
+        found += [str(path) for path in paths if path.is_dir() or {*path.suffixes} & _SUFFIXES]
+        folders[:] = [name for name in folders if name != "event_cache"]  # OpenHands' copies
     for error in closed:
         refuse(str(error.filename), f"{error.filename!r} cannot be searched: {error.strerror}")
     if not (found or closed):
         raise UsageError(f"{folder}: no file in it ends in {', '.join(sorted(_SUFFIXES))}")
-    return found
+    return sorted(found)
 
 
 def _summary(reported: Sequence[JsonObject], codes: Sequence[int]) -> JsonObject:
@@ -113,7 +112,7 @@ def _scored(
     file: str, arguments: argparse.Namespace, given: dict[str, Any]
 ) -> Iterator[tuple[Conversation, str, ScoreResult]]:
     """Yield each transcript of a file with its query and score."""
-    conversations = _conversations(file, arguments.shape)
+    conversations = read_path(file, shape=arguments.shape)
     for one in conversations:
         try:
             query = arguments.query or one.since(max(0, arguments.start)).query or ""
@@ -147,10 +146,10 @@ def _expectation(text: str) -> JsonValue:
     source = "--expect"
     try:
         if not text.lstrip().startswith("{"):
-            source = f"--expect {text!r:.200}"
+            source = f"--expect {brief(text, 200)}"
             text = read_plain(text).decode("utf-8-sig")
-        return json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+        return decoded(text)
+    except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ExpectationError(
             f"{source}: {why}; wanted a JSON object such as "
@@ -163,8 +162,8 @@ def _forbidden(text: str) -> JsonValue:
     if not text.lstrip().startswith("{"):
         return text
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return decoded(text)
+    except ValueError as error:
         raise UsageError(
             f"--forbid: {error}; wanted a tool's name, or a call such as "
             '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'
@@ -180,10 +179,6 @@ def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
     decides = arguments.check is not None or arguments.expect is not None or arguments.forbid
     is_missed = found.goal_completion == 0 and (decides or found.weighted_total == 0)
     return _MISSED if is_missed else 0
-
-
-def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
-    return read_file(read_whole(file), file=file, shape=shape)
 
 
 def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:

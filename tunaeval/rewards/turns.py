@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tunaeval.errors import UsageError
-from tunaeval.types.exchange import text_of
+from tunaeval.types.exchange import field_of, text_of
 from tunaeval.types.messages import RESULT_ROLES
 
 from .gold import AnyTools, Gold
-from .reading import field_of, is_of_model
+from .reading import is_of_model
 from .recipe import Parts, Recipe, recipe_of
 from .scored import Reward, golds_of, reward
 

@@ -104,6 +104,8 @@ def called(call: object) -> tuple[JsonValue, JsonValue]:
     """Return the name and arguments of one of `tool_calls`; None for what is missing. The input of
     a custom tool is text.
     """
+    if type(call) is dict and type(function := call.get("function")) is dict:  # most are
+        return function.get("name"), function.get("arguments")
     function = get(call, "function")
     if function is not None:
         source = call if isinstance(function, str) else function
@@ -447,7 +449,7 @@ def write_count(tokens: int) -> JsonObject:
 
 
 CHAT = Api(
-    "chat", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    "chat", claims, answers, read_message, read_reply, fragments, read_request,
     whole_request, results, write_reply, write_events, write_error, write_models, write_model,
     write_count,
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tunaeval.showing import shown
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.messages import Usage
 
@@ -53,7 +53,7 @@ _PROMPT = (
         "input_tokens_cache_write", "input_tokens_cache_read",
     ),
     ("request_tokens",),
-    ("input",),
+    ("input", "cacheRead", "cacheWrite"),
     ("prompt_token_count", "tool_use_prompt_token_count"),
     ("promptTokenCount", "toolUsePromptTokenCount"),
     ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),
@@ -116,4 +116,4 @@ def _repr(value: JsonValue) -> str:
     try:
         return f"{value!r:.200}"
     except RecursionError:
-        return shown(value)
+        return brief(value)

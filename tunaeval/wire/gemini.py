@@ -343,7 +343,7 @@ def _whole_request(body: JsonObject, _model: str) -> JsonObject:
 
 
 GEMINI = Api(
-    "gemini", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    "gemini", claims, answers, read_message, read_reply, fragments, read_request,
     _whole_request, results, write_reply, write_events, write_error, write_models, write_model,
     write_count,
 )  # fmt: skip

@@ -280,7 +280,7 @@ def write_model(name: str) -> JsonObject:
 
 
 MESSAGES = Api(
-    "messages", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    "messages", claims, answers, read_message, read_reply, fragments, read_request,
     whole_request, results, write_reply, write_events, write_error, write_models, write_model,
     write_count,
 )  # fmt: skip

@@ -382,7 +382,7 @@ def _is_message(item: JsonObject) -> bool:
 
 
 RESPONSES = Api(
-    "responses", claims, answers, read_message, read_reply, fragments, WANTED, read_request,
+    "responses", claims, answers, read_message, read_reply, fragments, read_request,
     whole_request, results, write_reply, write_events, chat.write_error, chat.write_models,
     chat.write_model, chat.write_count,
 )  # fmt: skip

@@ -221,7 +221,7 @@ Kept: TypeAlias = Mapping[str, tuple[JsonObject, ...]]
 
 
 def _unwritten(*_: object) -> Any:
-    raise TypeError("this API is only read")
+    raise TypeError("this API is only read; nothing serves it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,8 +230,7 @@ class Api:
 
     `claims` says whether a message (or an item) of a conversation can only be of this API, and
     `answers` whether a document is a whole answer, or an event of a streamed one. `read_message`
-    reads a message (or an item), whose JSON Pointer it is given. `wanted` has, for each type of
-    part, the classes of the fields that parts of this type have.
+    reads a message (or an item), whose JSON Pointer it is given.
 
     What serves an API is there for all but Converse. `read_request` gets the messages up to each
     earlier response, too, and returns beside the request what its API would refuse it for.
@@ -247,7 +246,6 @@ class Api:
     read_message: Callable[[object, str], Message]
     read_reply: Callable[[Mapping[str, JsonValue]], Answer]
     fragments: Callable[[Mapping[str, JsonValue]], Iterable[Fragment]]
-    wanted: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     read_request: Callable[[JsonObject, Kept], tuple[Request, Sequence[Fault]]] = _unwritten
     whole_request: Callable[[JsonObject, str], JsonObject] = _unwritten
     results: Callable[[JsonObject], list[Result]] = _unwritten

@@ -191,13 +191,13 @@ _LANGCHAIN_KINDS = {**chat.KINDS, **kinds_of("langchain")}
 
 
 def claims_langchain(message: object) -> bool:
-    inner = _inner(message)
+    inner = unwrapped(message)
     is_whole = get(message, "content") is not None or get(message, "type") == "remove"
     return _type(inner) in _LANGCHAIN_ROLES and (inner is not message or is_whole)
 
 
 def read_langchain(message: object, reading: Reading) -> None:
-    inner = _inner(message)
+    inner = unwrapped(message)
     kind = _type(inner)
     if kind == "remove":
         reading.notice("removed-message", f"the message {brief(get(inner, 'id'))} was removed")
@@ -229,7 +229,7 @@ def _read_langchain_calls(message: object, beside: object, reading: Reading) -> 
             reading.notice("unread-field", "its content has calls, and no field", field="content")
 
 
-def _inner(message: object) -> object:
+def unwrapped(message: object) -> object:
     """Return the message inside `{type, data}` or `{lc, type, id, kwargs}`."""
     data = get(message, "data")
     if isinstance(data, Mapping) and isinstance(get(message, "type"), str):

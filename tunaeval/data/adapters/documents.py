@@ -17,10 +17,13 @@ import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple, cast
 
 from tunaeval.errors import UsageError
+from tunaeval.files.packed_files import read_whole
 from tunaeval.registry import Registry, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
@@ -33,7 +36,7 @@ from tunaeval.types.wanted import wanted_name
 from tunaeval.wire.apis import APIS
 from tunaeval.wire.held import Placed, is_answer, messages_in, placed, usage_in
 
-from . import dialects, logs, traces
+from . import dialects, logs, results, traces
 from .dialects import session_usage, steps_of
 from .fields import (
     KNOWN,
@@ -90,7 +93,7 @@ def _plain_message(thing: JsonObject) -> Message | None:
     if content is None:
         content = ""
     calls = _plain_calls(thing.get("tool_calls"))
-    if type(content) is not str or calls is None:
+    if type(content) is not str or calls is None or logs.claims_mini(thing):
         return None
     answers = thing.get("tool_call_id")
     message = Message(role, content, calls, identifier(answers))
@@ -136,10 +139,7 @@ SHAPES = {
         Shape("langchain", dialects.claims_langchain, dialects.read_langchain, ""),
         Shape("codex", logs.claims_codex, logs.read_codex, "type"),
         Shape(
-            "gemini-interactions",
-            dialects.claims_interactions,
-            dialects.read_interactions,
-            "type",
+            "gemini-interactions", dialects.claims_interactions, dialects.read_interactions, "type"
         ),
         Shape("openai-responses", APIS["responses"].claims, dialects.read_responses, "type"),
         Shape("llama-index", dialects.claims_llama_index, dialects.read_llama_index),
@@ -154,6 +154,7 @@ SHAPES = {
         Shape("tau2", logs.claims_tau2, logs.read_tau2),
         Shape("anthropic", APIS["messages"].claims, dialects.read_anthropic),
         Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
+        Shape("mini-swe-agent", logs.claims_mini, logs.read_mini),
         Shape("otel", traces.claims, traces.read),
         Shape(CHAT, APIS["chat"].claims, dialects.read_chat),
     )
@@ -275,21 +276,32 @@ def _read_traces(
     )
 
 
+def _read_mini(run: object) -> tuple[Conversation]:
+    return results.read_mini_run(run, _read_holder(run, SHAPES["mini-swe-agent"], "messages"))
+
+
+_EVENTS = partial(read_messages, shape=SHAPES["openhands"])
+_RUNS = partial(traces.langsmith_spans, read=read_messages)
 _DOCUMENTS = (
     _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
     _Document("inspect-ai", is_log, read_log),
     _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
     _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
+    _Document("pi", lambda lines: any(map(logs.claims_pi, listed(lines))), logs.read_pi_session),
     _Document("swe-agent", logs.is_swe_agent, logs.read_swe_agent),
+    _Document("mini-swe-agent", results.is_mini_run, _read_mini),
+    _Document("openhands", results.is_openhands, partial(results.read_openhands_row, read=_EVENTS)),
+    _Document("tau-bench", results.is_tau, partial(results.read_tau, read=read_messages)),
+    _Document("tau2", results.is_tau, partial(results.read_tau, read=read_messages)),
+    _Document("promptfoo", results.is_promptfoo, partial(results.read_rows, read=read_messages)),
     _Document("langfuse", traces.is_langfuse, _read_traces("langfuse", traces.langfuse_spans)),
+    _Document("langsmith", traces.is_langsmith, _read_traces("langsmith", _RUNS, SHAPES[CHAT])),
     _Document(
-        "openinference",
-        traces.is_inference,
-        _read_traces("openinference", traces.inference_spans),
+        "openinference", traces.is_inference, _read_traces("openinference", traces.inference_spans)
     ),
     _Document("otel", tells_spans, _read_traces("otel", traces.spans_in, SHAPES["otel"])),
 )
-_SPANS = frozenset({"langfuse", "openinference", "otel"})
+_SPANS = frozenset({"langsmith", "langfuse", "openinference", "otel"})
 """Documents of which several are one: a trace's spans."""
 
 adapters: Registry[Adapter] = Registry(
@@ -588,6 +600,22 @@ def read_file(
     if not found:
         raise UsageError(f"{file}: it contains no transcript; {_WANTED_FILE}")
     return tuple(found)
+
+
+def read_path(file: str, *, shape: str | None = None) -> tuple[Conversation, ...]:
+    """Return the conversations in a file, or in a folder with an event in each file."""
+    events = [read_whole(one).replace(b"\n", b" ") for one in event_files(file)]
+    return read_file(b"\n".join(events) or read_whole(file), file=file, shape=shape)
+
+
+def event_files(folder: str) -> list[str]:
+    """Return the files of a folder that has an event of OpenHands in each, in order, else none."""
+    paths = sorted(Path(folder).glob("*[0-9]*.json"), key=lambda one: (len(one.name), one.name))
+    try:
+        is_event = bool(paths) and logs.claims_openhands(json.loads(read_whole(str(paths[0]))))
+    except (UsageError, ValueError, RecursionError):
+        return []
+    return [str(path) for path in paths if is_event]
 
 
 def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:

@@ -135,5 +135,5 @@ def fields_of(text: JsonValue) -> JsonValue:
 
 
 def merged(*records: JsonValue) -> JsonObject:
-    """Return the fields of all records; a later record wins."""
-    return {key: value for one in records if isinstance(one, Mapping) for key, value in one.items()}
+    """Return the fields of all records, which are read by this; a later record wins."""
+    return {key: one.get(key) for one in records if isinstance(one, Mapping) for key in one}

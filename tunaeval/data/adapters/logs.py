@@ -14,8 +14,10 @@ code depends on besides:
   of `codex exec --json` contain a call together with its result.
 - Gemini CLI: a later line may replace or remove earlier messages. A message contains its calls with
   their results, which the user's next message repeats.
+- mini-swe-agent: what follows a call in the text is its result. A reply with several is refused.
 - OpenHands: the calls of one reply are events of their own with the reply's id.
-- SWE-agent: what the user says after an action without a structured call is its result.
+- SWE-agent: what the user says after an action without a structured call is its result. The last
+  ones may be in the `trajectory` alone.
 - tau2-bench: results have the call's id in `id`.
 
 What a program tells the model in the user's name is a system message.
@@ -23,12 +25,12 @@ What a program tells the model in the user's name is a system message.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from tunaeval.showing import brief
+from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.conversations import Conversation, Notice
+from tunaeval.types.conversations import Conversation
 from tunaeval.types.exchange import text_of
 from tunaeval.wire import chat, gemini, messages, responses
 from tunaeval.wire.parts import result_words, words_of
@@ -56,7 +58,7 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import Reading, invalid_call, kinds_of, read_content, within
+from .reading import Reading, ended, invalid_call, kinds_of, read_content, within
 
 _ROLES = {"agent": "assistant", "user": "user", "system": "system"}
 
@@ -197,7 +199,6 @@ def _read_system(line: object, reading: Reading) -> None:
 _ATTACHMENT = "attachment://"
 _INSPECT_KINDS = kinds_of("inspect-ai")
 _SERVED = "tool_use"
-_LONGEST_FAILURE = 300
 
 
 def claims_inspect(message: object) -> bool:
@@ -255,10 +256,8 @@ def read_sample(sample: object) -> Conversation:
     spent = get(sample, "model_usage")
     usages = spent.values() if isinstance(spent, Mapping) else ()
     if (error := get(sample, "error")) is not None:  # without its traceback
-        words = word(error) or word(get(error, "message"))
-        failure = words[:_LONGEST_FAILURE] or "an unknown error"
-        notice = Notice("failed-run", f"the sample ended in an error: {failure}", None, "/error")
-        given = replace(given, warnings=(*given.warnings, notice), failure=failure)
+        words = word(error) or word(get(error, "message")) or "an unknown error"
+        given = ended(given, words, "/error")
     return replace(
         given,
         query=asked if isinstance(asked, str) and asked else given.query,
@@ -323,6 +322,7 @@ def read_tau2(message: object, reading: Reading) -> None:
             _read_tau2_result(one, reading)
         return
     usage = usage_of({**merged(get(message, "usage")), "cost": get(message, "cost")})
+    usage = None if role == _USER else usage
     reading.begin(role, usage=usage, at=instant(get(message, "timestamp")))
     reading.text(word(get(message, "content")))
     for call in listed(get(message, "tool_calls")):
@@ -596,6 +596,7 @@ def _block_of(block: object) -> JsonValue:
 
 _SOURCES = {"user": "user", "agent": "assistant", "environment": "system", "hook": "system"}
 _OPENHANDS = KNOWN["openhands"]
+_FINISH, _EVENT = "finish", "event"
 
 
 def claims_openhands(event: object) -> bool:
@@ -608,12 +609,15 @@ def claims_openhands(event: object) -> bool:
 def read_openhands(event: object, reading: Reading) -> None:
     reading.at = instant(get(event, "timestamp"))
     kind, action = word(get(event, "kind")), word(get(event, "action"))
+    observation = word(get(event, "observation"))
+    if kind == "ObservationEvent" and get(event, "tool_name") == _FINISH:
+        return  # it repeats the last words
     if kind:
         _read_kind(kind, event, reading)
     elif action:
         _read_action(action, event, reading)
     else:
-        _read_observation(word(get(event, "observation")), event, reading)
+        _read_observation(observation, event, reading)
 
 
 def _read_kind(kind: str, event: object, reading: Reading) -> None:
@@ -638,7 +642,7 @@ def _read_kind(kind: str, event: object, reading: Reading) -> None:
             read_content(get(event, "thought"), chat.KINDS, reading)
             call = get(event, "tool_call")
             arguments = get(event, "action") if call is None else get(call, "arguments")
-            reading.call(get(event, "tool_name"), arguments, answered)
+            _act(event, get(event, "tool_name"), arguments, answered, reading)
         case "ObservationEvent":
             seen = get(event, "observation")
             content = first(seen, ("content", "output"))
@@ -672,8 +676,30 @@ def _seen_failed(seen: object, said: bool | None) -> bool | None:
     return True if isinstance(code, int) and code > 0 else said
 
 
+def _event_id(called: object, event: object, key: str, reading: Reading) -> str | None:
+    """Return the id of an action's call, or one made from the event's; the oldest have none."""
+    made = None if get(event, key) is None else f"{_EVENT}-{plain(get(event, key))}"
+    return reading.identified(get(called, "tool_call_id")) or made
+
+
+def _act(event: object, name: object, given: object, known: JsonValue, reading: Reading) -> None:
+    """Add a call. To finish is none: its text is a message, behind the thought if there is one."""
+    if name != _FINISH:
+        reading.call(name, given, known)
+        return
+    places = (get(event, "args"), get(event, "action"), fields_of(given), event)
+    said = (word(get(one, key)) for key in ("final_thought", "message") for one in places)
+    thought = get(places[0], "thought") or words_of(get(event, "thought"), chat.KINDS)
+    text = next(filter(None, said), thought)
+    if thought and text != thought:
+        reading.begin("assistant")
+    reading.text("" if text == thought else text)
+
+
 def _read_action(action: str, event: object, reading: Reading) -> None:
-    arguments, role = merged(get(event, "args")), _SOURCES.get(word(get(event, "source")), "system")
+    arguments, role = get(event, "args"), _SOURCES.get(word(get(event, "source")), "system")
+    if not isinstance(arguments, Mapping):  # as in the oldest events
+        arguments = merged(event)
     called = get(event, "tool_call_metadata")
     if action in {"message", "system"}:
         reading.begin("system" if action == "system" else role)
@@ -685,51 +711,61 @@ def _read_action(action: str, event: object, reading: Reading) -> None:
         reply = get(called, "model_response")
         choice = next(iter(listed(get(reply, "choices"))), None)
         message = get(choice, "message")
-        known = (
-            reading.identified(get(called, "tool_call_id")) or f"event-{plain(get(event, 'id'))}"
-        )
-        reading.resume(get(reply, "id"), "assistant")
+        known = _event_id(called, event, "id", reading) or reading.waiting_id(_EVENT)
+        usage = usage_of(get(reply, "usage"))
+        reading.resume(get(reply, "id"), "assistant", usage=usage)
         reading.thought(_reasoning(message))
-        reading.text(word(first(arguments, ("thought", "final_thought"))))
+        reading.text(word(arguments.get("thought")))
         made = (get(one, "function") for one in listed(get(message, "tool_calls"))
                 if get(one, "id") == known)  # fmt: skip
         own = {key: one for key, one in arguments.items() if key not in _OPENHANDS["settings"]}
-        given = get(next(made, None), "arguments")
-        reading.call(get(called, "function_name") or action, own if given is None else given, known)
-        if action == "finish":  # it ends the run, so nothing comes back
-            reading.result(known, "", None)
+        written = get(next(made, None), "arguments")
+        name = action if action == _FINISH else get(called, "function_name") or action
+        _act(event, name, own if written is None else written, known, reading)
 
 
 def _read_observation(kind: str, event: object, reading: Reading) -> None:
     extras, text = get(event, "extras"), word(get(event, "content"))
-    known = reading.identified(get(get(event, "tool_call_metadata"), "tool_call_id"))
-    known = known or f"event-{plain(get(event, 'cause'))}"
+    called = get(event, "tool_call_metadata")
+    known = _event_id(called, event, "cause", reading) or reading.answered_id(kind)
     if kind == "agent_state_changed":
         if get(extras, "agent_state") == "error":
             reading.failed(word(get(extras, "reason")) or text)
-    elif reading.has_called(known):
+    elif reading.has_called(known) and (text or kind != "null"):
         fine = get(event, "success")
         said = True if kind in {"error", "user_rejected"} else None if fine is None else not fine
-        reading.answer(known, text, _seen_failed(extras, said))
+        reading.answer(known, text, _seen_failed(event if extras is None else extras, said))
     elif text:
         reading.say("system", text)
 
 
 _BROKEN = frozenset({"exit_error", "exit_api", "exit_environment_error"})
 _SHELL = "bash"
+_MARKS, _CODE = ("```mswea_bash_command", "```bash"), ("<returncode>", "</returncode>")
+_EXTRA = ("actions", "returncode", "interrupt_type", "exit_status")
+_EXIT, _SUBMITTED, _REFUSED, _LEFT = "exit", "Submitted", "FormatError", "action was not executed"
+_PI_KINDS = kinds_of("tinyagent")
+_TOLD = ("bashExecution", "custom", "hookMessage", "custom_message", "branch_summary")
 
 
 def is_swe_agent(thing: object) -> bool:
-    steps = get(thing, "trajectory")
-    is_trajectory = isinstance(steps, list) and not any(get(one, "role") for one in steps)
-    return is_trajectory and isinstance(get(thing, "history"), list)
+    history, steps = get(thing, "history"), get(thing, "trajectory")
+    is_run = isinstance(steps, list) and not any(get(one, "role") for one in steps)
+    is_demo = any(has(one, "thought") and has(one, "role") for one in listed(history))
+    return isinstance(history, list) and (is_run or is_demo)
 
 
 def read_swe_agent(thing: object) -> tuple[Conversation]:
-    reading, history = Reading(), listed(get(thing, "history"))
+    reading, history, info = Reading(), listed(get(thing, "history")), get(thing, "info")
     for message in reading.each(history):
         _read_history(message, reading)
-    status = word(get(get(thing, "info"), "exit_status"))
+    _read_last_steps(history, listed(get(thing, "trajectory")), reading)
+    spent, status = get(info, "model_stats"), word(get(info, "exit_status"))
+    tokens = {"input": get(spent, "tokens_sent"), "output": get(spent, "tokens_received")}
+    reading.usage = usage_of({**tokens, "cost": get(spent, "instance_cost")})
+    if (attempts := len(listed(get(thing, "attempts")))) > 1:
+        words = f"{attempts - 1} of {attempts} attempts were not chosen"
+        reading.notice("side-conversation", words, anywhere=True)
     if status in _BROKEN:
         reading.failed(status)
     return (within(reading.conversation("swe-agent", len(history)), "/history"),)
@@ -738,15 +774,147 @@ def read_swe_agent(thing: object) -> tuple[Conversation]:
 def _read_history(message: object, reading: Reading) -> None:
     role, content = word(get(message, "role")), get(message, "content")
     calls, action = listed(get(message, "tool_calls")), word(get(message, "action"))
+    is_demo = get(message, "is_demo") is True
     answered = next(map(identifier, listed(get(message, "tool_call_ids"))), None)
-    if role == "user" and get(message, "message_type") == "observation":
-        answered = reading.answered_id(_SHELL)
+    if role == "user" and get(message, "message_type") in (None, "observation") and not is_demo:
+        answered = next(iter(_made(reading)), None)
     if answered is not None:
         reading.answer(answered, result_words(content, chat.KINDS), None)
         return
-    reading.begin("system" if get(message, "is_demo") is True else role or "assistant")
+    reading.begin("system" if is_demo else role or "assistant")
     reading.thought(_reasoning(message))
     read_content(content, chat.KINDS, reading)
     read_calls(message, reading)
-    if action and not calls and role == "assistant" and get(message, "is_demo") is not True:
+    if action and not calls and role == "assistant" and not is_demo:
         reading.call(_SHELL, {"command": action.strip()}, reading.waiting_id(_SHELL))
+
+
+def _read_last_steps(history: Iterable[object], steps: list[JsonValue], reading: Reading) -> None:
+    """Read the result of the history's last action, and the actions after it, from the steps."""
+    made = [action for one in history if (action := word(get(one, "action")).strip())]
+    taken = [word(get(step, "action")).strip() for step in steps]
+    last = max((at for at, one in enumerate(taken) if [one] == made[-1:]), default=len(taken))
+    for step, action in zip(steps[last:], ["", *taken[last + 1 :]], strict=False):
+        if action:
+            reading.say("assistant", word(get(step, "response")))
+            reading.call(_SHELL, {"command": action}, reading.waiting_id(_SHELL))
+        for answered in _made(reading):
+            reading.answer(answered, word(get(step, "observation")), None)
+
+
+def _made(reading: Reading) -> list[str | None]:
+    """Return the ids of the calls in the text of the last reply, which have no ids of their own."""
+    return [one for one in reading.calls if str(one).startswith(f"{_SHELL}-")]
+
+
+def claims_mini(message: object) -> bool:
+    extra, text, role = get(message, "extra"), word(get(message, "content")), get(message, "role")
+    is_marked = _MARKS[0] in text and role in ("assistant", "system")
+    is_result = text.startswith(_CODE[0]) and role == "user"
+    return is_marked or is_result or any(has(extra, key) for key in _EXTRA)
+
+
+def read_mini(message: object, reading: Reading) -> None:
+    role, extra = word(get(message, "role")), get(message, "extra")
+    reply, why, code = (get(extra, key) for key in ("response", "interrupt_type", "returncode"))
+    reading.at = instant(first(extra, ("timestamp",)) or get(message, "timestamp"))
+    if role == "assistant" or get(message, "object") == "response":
+        _read_mini_reply(message if role else merged(message), reply, extra, reading)
+        return
+    if why == _REFUSED and isinstance(reply, Mapping):
+        choice = next(iter(listed(get(reply, "choices"))), None)
+        said = {"content": get(extra, "model_response"), **merged(get(choice, "message") or reply)}
+        _read_mini_reply(said, reply, {"cost": get(extra, "cost")}, reading)
+    text = words_of(first(message, ("content", "output")), chat.KINDS)
+    if code is None and text.startswith(_CODE[0]):
+        code = text[len(_CODE[0]) :].partition(_CODE[1])[0].strip()
+    known = identifier(first(message, ("tool_call_id", "call_id")))
+    is_done = role == _EXIT and get(extra, "exit_status") == _SUBMITTED
+    calls = _made(reading) if why is None and role != _EXIT else []
+    failed = None if code is None or get(extra, "exception_info") == _LEFT else str(code) != "0"
+    if is_done or why == _REFUSED:
+        calls, failed = reading.calls, not is_done
+    elif len(calls) > 1:
+        failed = True
+    if known or calls:
+        reading.begin("tool")
+        reading.share([known] if known else calls, text, failed)
+    elif role != _EXIT:
+        reading.say(role if failed is None else "system", text)
+    if get(extra, "traceback") is not None:
+        reading.failed(f"{get(extra, 'exit_status')}: {text}")
+
+
+def _read_mini_reply(message: object, response: object, extra: object, reading: Reading) -> None:
+    cost = {"cost": get(extra, "cost")} if get(extra, "cost") is not None else {}
+    usage = usage_of({**merged(first(response, ("usage",)) or get(message, "usage")), **cost})
+    items = listed(get(message, "output"))
+    if not items:
+        reading.begin("assistant", usage=usage)
+        reading.thought(_reasoning(message))
+        read_content(get(message, "content"), chat.KINDS, reading)
+        read_calls(message, reading)
+        if not listed(get(message, "tool_calls")):
+            items = listed(get(extra, "actions")) or _blocks(word(get(message, "content")))
+    for item in items:
+        if get(item, "type") is not None:  # of the Responses API
+            read_responses(item, reading)
+        else:
+            known = identifier(get(item, "tool_call_id")) or reading.waiting_id(_SHELL)
+            reading.call(_SHELL, {"command": get(item, "command")}, known)
+    reading.spent(usage)
+
+
+def _blocks(text: str) -> list[JsonValue]:
+    """Return the actions in a reply's blocks, as mini-swe-agent finds them."""
+    mark = _MARKS[0] if _MARKS[0] in text else _MARKS[1]
+    bodies = (part.partition("\n```") for part in text.split(mark)[1:])
+    found = (head.partition("\n") for head, end, _ in bodies if end)
+    return [{"command": body.strip()} for line, _, body in found if not line.strip()]
+
+
+def claims_pi(line: object) -> bool:
+    """Whether it is a line of a session that contains a message."""
+    return get(line, "type") == "message" and isinstance(get(get(line, "message"), "role"), str)
+
+
+def read_pi_session(lines: object) -> tuple[Conversation]:
+    """Read the branch of the last line. An old entry has no parent, and follows the one before."""
+    reading, entries = Reading(), listed(lines)
+    above: list[int] = []
+    known: dict[str, int] = {}
+    for index, entry in enumerate(entries):
+        parent = str(get(entry, "parentId"))
+        above.append(known.get(parent, -1) if has(entry, "parentId") else index - 1)
+        known[str(get(entry, "id"))] = index
+    path = [len(entries) - 1]
+    while above[path[-1]] >= 0:
+        path.append(above[path[-1]])
+    for reading.source in path[::-1]:
+        reading.message = entries[reading.source]
+        read_pi(reading.message, reading)
+    others = {*range(len(entries))} - {*path}
+    if left := [index for index in sorted(others) if claims_pi(entries[index])]:
+        reading.source = left[0]
+        words = f"{counted(len(left), 'message')} from here on are on other branches"
+        reading.notice("side-conversation", words)
+    return (reading.conversation("pi", len(entries)),)
+
+
+def read_pi(line: object, reading: Reading) -> None:
+    reading.at = instant(get(line, "timestamp"))
+    message = {"role": get(line, "type"), **merged(line), **merged(get(line, "message"))}
+    role, content = word(message["role"]), first(message, ("content", "summary", "output"))
+    if role == "toolResult":
+        known = identifier(get(message, "toolCallId"))
+        reading.answer(known, result_words(content, _PI_KINDS), declared(message))
+    elif role.startswith("compaction"):
+        reading.summary(word(content))
+    elif role in {"user", "assistant", *_TOLD} and content is not None:
+        reading.begin("system" if role in _TOLD else role, usage=usage_of(get(message, "usage")))
+        reading.text(f"$ {get(message, 'command')}\n" * has(message, "command"))
+        read_content(content, _PI_KINDS, reading)
+        if get(message, "stopReason") in ("error", "aborted"):
+            reading.failed(word(get(message, "errorMessage")))
+    elif content is not None or get(line, "message") is not None:
+        reading.notice("unknown-part", f"a line of type {brief(role)} is left out")

@@ -13,12 +13,10 @@ counts as an error unless the result says otherwise.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
 
 import orjson
 
@@ -43,21 +41,14 @@ from tunaeval.types.conversations import (
     asked,
     results_of,
 )
+from tunaeval.types.json_text import decoded
 from tunaeval.types.messages import OTHER_ROLES, Message, Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.wire.parts import Kinds, parts_of, unknown_words
 from tunaeval.wire.parts import kinds_of as table_of_kinds
 from tunaeval.wire.values import Part
 
-from .fields import (
-    KNOWN,
-    first,
-    identifier,
-    json_words,
-    pointer,
-    pointers,
-    word,
-)
+from .fields import KNOWN, first, identifier, json_words, pointer, pointers, word
 
 _SHOWN = 60
 _LONGEST_FAILURE = 300
@@ -99,8 +90,8 @@ def _arguments(arguments: JsonValue) -> JsonObject | None:
         return {}
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments, parse_constant=_refuse)
-        except (ValueError, RecursionError):
+            arguments = decoded(arguments)
+        except ValueError:
             return None
     if not isinstance(arguments, dict) or not_json(arguments):
         return None
@@ -126,10 +117,6 @@ def plain_arguments(arguments: JsonValue) -> JsonObject | None:
         if kind not in _ATOMS and not (kind is float and -_LARGE < value < _LARGE):
             return None
     return read
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON value")
 
 
 NOTICES: Mapping[str, str] = KNOWN["notices"]
@@ -168,16 +155,9 @@ class NotedDict(dict[str, JsonValue]):
 
     def unread(self) -> list[str]:
         """Return the fields that may have something for a transcript, and were not read."""
-        fields = KNOWN["unread"]
-        return [
-            key
-            for key, value in self.items()
-            if value
-            and (
-                (key in fields["any"] and key not in self.seen)
-                or (key in fields["lists"] and not isinstance(value, list | tuple))
-            )
-        ]
+        lists, wanted = KNOWN["unread"]["lists"], {*KNOWN["unread"]["any"]} - self.seen
+        odd = {key for key in lists if not isinstance(dict.get(self, key), list | tuple)}
+        return [key for key, value in self.items() if value and key in wanted | odd]
 
 
 @dataclass(slots=True)
@@ -219,6 +199,8 @@ class Reading:
         self._pending = PendingCalls()
         self._named = 0
         self._called: set[str | None] = set()
+        self._last: int | None = None
+        """The index of the last reply."""
         self._messages: list[Message] = []
         self._sources: list[int] = []
         self._notices: list[Notice] = []
@@ -392,11 +374,10 @@ class Reading:
     def spent(self, usage: Usage | None) -> None:
         """Set the usage of the last reply. In some logs a later line has it."""
         one = self._open
-        replies = (at for at, one in enumerate(self._messages) if one.role == "assistant")
         said = one is not None and (one.texts or one.thoughts or one.calls)
         if one is not None and said and one.head.role == "assistant":
             one.head = replace(one.head, usage=usage or one.head.usage)
-        elif usage is not None and (last := max(replies, default=None)) is not None:
+        elif usage is not None and (last := self._last) is not None:
             self._messages[last] = replace(self._messages[last], usage=usage)
 
     def summary(self, text: str) -> None:
@@ -532,6 +513,8 @@ class Reading:
         if message.is_result:
             answered = self._pending.answered(message.tool_call_id, name)
             message = replace(message, tool_call_id=answered)
+        if message.role == "assistant":
+            self._last = len(self._messages)
         self._messages.append(message)
         self._sources.append(source)
 
@@ -593,6 +576,13 @@ def within(given: Conversation, path: str) -> Conversation:
     moved = [one if one.path is None else one._replace(path=path + one.path)
              for one in given.warnings]  # fmt: skip
     return replace(given, warnings=tuple(moved)) if moved else given
+
+
+def ended(given: Conversation, failure: str, path: str | None = None) -> Conversation:
+    """Return the conversation with the error that ended its run, if there is one."""
+    words = failure[:_LONGEST_FAILURE]
+    notice = Notice("failed-run", f"the run ended in an error: {words}", None, path)
+    return replace(given, failure=words, warnings=(*given.warnings, notice)) if words else given
 
 
 def with_usage(given: Conversation, usage: Usage, *, of_reply: bool) -> Conversation:

@@ -32,12 +32,13 @@ from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.wire import messages
 from tunaeval.wire.parts import CallFields, Kinds, ResultFields, Text
 
-from .dialects import read_anthropic, read_chat
+from .dialects import read_anthropic, read_chat, unwrapped
 from .fields import (
     KNOWN,
     fields_of,
     first,
     get,
+    has,
     identifier,
     instant,
     json_words,
@@ -254,6 +255,7 @@ class _RequestSpan:
 
 Read: TypeAlias = Callable[[list[JsonObject]], Conversation]
 """Reads the messages of a conversation."""
+AnyRead: TypeAlias = Callable[..., Conversation]
 
 _Place: TypeAlias = tuple[str | None, str | None]
 """A trace, and what is found in it by an id or a name; None is for spans without a parent."""
@@ -599,7 +601,7 @@ def _message(holder: object) -> JsonObject:
 
 
 def _observations(thing: object) -> list[object]:
-    found = get(thing, "observations") or get(thing, "data")
+    found = first(thing, ("observations", "data", "runs"))
     return listed(thing) or listed(found) or [thing]
 
 
@@ -658,3 +660,61 @@ def _said(value: JsonValue, role: str) -> list[JsonObject]:
     if choices := listed(value.get("choices")):
         return _said(get(choices[0], "message"), role)
     return [{"role": role, "content": json_words(value)}]
+
+
+def is_langsmith(thing: object) -> bool:
+    """Whether it is a run of LangSmith, or a page or a list of runs."""
+    return any(has(one, "run_type") and has(one, "id") for one in _observations(thing))
+
+
+def langsmith_spans(thing: object, read: AnyRead) -> Iterator[TraceSpan]:
+    """Yield the runs as spans. Records of one run are joined: its end has no inputs."""
+    found: dict[str, JsonObject] = {}
+    waiting = [(run, get(run, "id")) for run in _observations(thing)]
+    for run, root in waiting:  # which grows
+        known = str(get(run, "id") or id(run))
+        if known not in found:
+            waiting += [(one, root) for one in listed(get(run, "child_runs"))]
+            found[known] = {"trace_id": root}
+        fields = merged(run if isinstance(run, Mapping) else fields_of(json_words(run)))
+        found[known] |= {key: one for key, one in fields.items() if one}
+    runs = [run for run in found.values() if run.get("run_type") in ("llm", "tool")]
+    whole = [run for run in found.values() if not run.get("parent_run_id")]  # a graph's, perhaps
+    has_models = any(run["run_type"] == "llm" for run in runs)
+    return langfuse_spans([_observation(run, read) for run in (runs if has_models else whole)])
+
+
+def _observation(run: JsonObject, read: AnyRead) -> JsonObject:
+    """Return a run as an observation of Langfuse, with its messages in one shape."""
+    before, replied, failed = run.get("inputs"), run.get("outputs"), run.get("error")
+    made = next(iter(listed(next(iter(listed(get(replied, "generations"))), None))), None)
+    after, usage = first(made, ("message", "text")) or replied, None
+    if is_tool := run.get("run_type") == "tool":
+        seen = get(replied, "output")
+        after = unwrapped(seen) if isinstance(seen, Mapping) else seen or replied or failed
+        failed = failed or get(after, "status") == "error"
+    else:
+        places = (replied, unwrapped(after), get(replied, "llm_output"), run)
+        spent = (first(one, ("usage_metadata", "usage", "token_usage")) or one for one in places)
+        usage = next(filter(None, map(usage_of, spent)), None)
+        before, after = _canonical(before, "user", read), _canonical(after, "assistant", read)
+        after = after[len(before) :] if after[: len(before)] == before else after
+    tokens = {"input": get(usage, "prompt_tokens"), "output": get(usage, "completion_tokens")}
+    return {
+        "type": "TOOL" if is_tool else "GENERATION", "traceId": run["trace_id"],
+        "startTime": run.get("start_time"), "name": run.get("name"), "input": before,
+        "output": after, "usage": tokens, "level": "ERROR" if failed else "",
+    }  # fmt: skip
+
+
+def _canonical(value: JsonValue, role: str, read: AnyRead) -> list[JsonObject]:
+    """Return the messages in a value in one shape, whatever library and API wrote them."""
+    prompts = [{"role": role, "content": one} for one in listed(get(value, "prompts"))]
+    said = [*_said(get(value, "system"), "system"), *(prompts or _said(value, role))]
+    return [
+        {"role": one.role, "content": one.content, "reasoning_content": one.reasoning,
+         "tool_call_id": one.tool_call_id, "is_error": one.is_error, "tool_calls": [
+             {"id": call.id, "name": call.name, "arguments": call.invalid or call.arguments}
+             for call in one.tool_calls]}
+        for one in (read(said).messages if value else ())
+    ]  # fmt: skip

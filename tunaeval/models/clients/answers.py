@@ -32,7 +32,6 @@ ACCEPT_ENCODING = "gzip, deflate"
 _GZIP_OR_ZLIB = 47  # window bits that let zlib tell the two apart
 _GZIP = b"\x1f\x8b"
 _HEAD_BYTES = 2  # which tell all three apart
-_QUOTED_CHARACTERS = 200
 
 
 async def read_body(response: httpx2.Response) -> bytes:
@@ -163,14 +162,6 @@ def words_of(body: bytes) -> str:
     return body.decode(errors="replace") if words is None else words
 
 
-def quoted(words: str) -> str:
-    """Return a server's message on one line, shortened and with control characters escaped."""
-    if not words.strip():
-        return "(nothing)"
-    cut = words[:_QUOTED_CHARACTERS]
-    return repr(cut) + ("..." if len(cut) < len(words) else "")
-
-
 async def read_whole(
     response: httpx2.Response, *, seconds: Callable[[], float], source: Source | None
 ) -> Reply:
@@ -217,13 +208,10 @@ class Gathered:
         return self._answer.begun
 
     def take(self, data: str) -> None:
-        """Add the data of one event. Raises TryFailed if it is an error."""
+        """Add the data of one event."""
         added = self._answer.data(data)
-        for one in added:
-            if one.kind == "error":
-                raise TryFailed("the stream ended in an error", said=one.text)
-            if one.kind == "odd":
-                self._odd = self._odd or one.text
+        odd = next((one.text for one in added if one.kind in {"odd", "error"}), "")
+        self._odd = self._odd or odd
         if added and self._first is None and self._answer.is_streamed:
             self._first = self._seconds()
         self._repeats += data == self._data and bool(added)
@@ -235,6 +223,8 @@ class Gathered:
         """
         answer, seconds = self._answer, self._seconds()
         answer.end()
+        if answer.failed:
+            raise TryFailed("the stream ended in an error", said=answer.fault.removeprefix(": "))
         if not answer.ended:
             raise TryFailed("the stream ended without [DONE] and without a finish reason")
         if self._odd and not (answer.calls and all(call.complete for call in answer.calls)):
