@@ -163,3 +163,14 @@ def test_an_event_that_cannot_be_read_forbids_no_call(broken: str) -> None:
     reply = gathered(broken, *called).reply(None)
     assert reply.streamed is not None
     assert "cannot be read" in reply.streamed.notes[0]
+
+
+def test_a_stream_that_goes_on_after_an_error_is_read_and_one_that_ends_in_it_is_none() -> None:
+    error: JsonObject = {"error": {"message": "busy"}}
+    called = deltas([bash(LS)])
+    for chunks in ([error, *called], [*called, error]):
+        assert said(read(*chunks)) == [CALLED]
+        assert len(gathered(*chunks).reply(None).message["tool_calls"]) == 1
+    assert read(called[0], error).truncated
+    with pytest.raises(TryFailed, match="in an error"):
+        gathered(called[0], error, "[DONE]").reply(None)

@@ -221,7 +221,7 @@ Kept: TypeAlias = Mapping[str, tuple[JsonObject, ...]]
 
 
 def _unwritten(*_: object) -> Any:
-    raise NotImplementedError("this API is only read")
+    raise TypeError("this API is only read; nothing serves it")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,13 +24,14 @@ from typing import NamedTuple, cast
 
 from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import read_whole
-from tunaeval.registry import Registry, instance_of, raised, returned
+from tunaeval.registry import Registry, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
+from tunaeval.types.shapes import instance_of
 from tunaeval.types.wanted import wanted_name
 from tunaeval.wire.apis import APIS
 from tunaeval.wire.held import Placed, is_answer, messages_in, placed, usage_in

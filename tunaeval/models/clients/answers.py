@@ -217,13 +217,10 @@ class Gathered:
         return self._answer.begun
 
     def take(self, data: str) -> None:
-        """Add the data of one event. Raises TryFailed if it is an error."""
+        """Add the data of one event."""
         added = self._answer.data(data)
-        for one in added:
-            if one.kind == "error":
-                raise TryFailed("the stream ended in an error", said=one.text)
-            if one.kind == "odd":
-                self._odd = self._odd or one.text
+        odd = next((one.text for one in added if one.kind in {"odd", "error"}), "")
+        self._odd = self._odd or odd
         if added and self._first is None and self._answer.is_streamed:
             self._first = self._seconds()
         self._repeats += data == self._data and bool(added)
@@ -235,6 +232,8 @@ class Gathered:
         """
         answer, seconds = self._answer, self._seconds()
         answer.end()
+        if answer.failed:
+            raise TryFailed("the stream ended in an error", said=answer.fault.removeprefix(": "))
         if not answer.ended:
             raise TryFailed("the stream ended without [DONE] and without a finish reason")
         if self._odd and not (answer.calls and all(call.complete for call in answer.calls)):
