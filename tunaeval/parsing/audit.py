@@ -30,7 +30,7 @@ from tunaeval.grammar.formats import FORMATS
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
-from .finder import Finder, everything, firsts_of, in_ticks
+from .finder import Finder, everything, firsts_of, in_ticks, search_for
 from .markup import edits_of, nearly_begins, within
 from .scanner import scanner_of
 from .unit import read_unit, unescaped
@@ -38,12 +38,15 @@ from .unit import read_unit, unescaped
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
     """After all of `text` was read, report failed calls and mentions of tools in its content."""
+    left = collector.spans("content")
+    if not left and (collector.calls or collector.attempts):
+        return  # all of the text was read
     if tools:
-        _report_lost(collector, finder, text, tools)
+        _report_lost(collector, left, finder, text, tools)
         if not (collector.calls or collector.attempts):
-            _report_named(collector, finder, text, tools)
+            _report_named(collector, left, finder, text, tools)
         elif collector.calls and finder is not everything():
-            _report_others(collector, finder, text, tools)
+            _report_others(collector, left, finder, text, tools)
     if not (collector.attempts or collector.diagnoses):
         _report_remains(collector, text, tools or Tools())
 
@@ -82,14 +85,16 @@ def _ends_like_call(tail: str) -> bool:
     return last >= 0 and not any(map(str.isalpha, tail[last + 1 :].split()))
 
 
-def _report_lost(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
+def _report_lost(
+    collector: Collector, left: _Spans, finder: Finder, text: str, tools: Tools
+) -> None:
     """Report each piece of content that ends like a call whose opener is missing.
 
     A piece in which there is a diagnosis already is skipped.
     """
     tries = iter(range(limits.LOST_TRIES))
-    for kind, start, end in collector.pieces:
-        if kind == "content" and _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
+    for start, end in left:
+        if _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
             found = _lost_in(text[start:end], finder, tools, tries)
             if found is not None and not collector.has_diagnosis(start - 1, end + 1):
                 at, stop = start + found[0], start + found[1]
@@ -218,7 +223,9 @@ _QUOTES = ("'", '"', "`")
 _CLOSES = {"(": ")", "{": "}", "[": "]"}
 
 
-def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
+def _report_named(
+    collector: Collector, left: _Spans, finder: Finder, text: str, tools: Tools
+) -> None:
     """In a text without calls, report the first tool name that is written as in a call.
 
     The name is an attempt if its line, list item, code fence or backticks contain calls and nothing
@@ -235,10 +242,9 @@ def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools)
         _report_attempt(collector, text, *other)
         return
     mention, noted = None, bool(collector.diagnoses)
-    content = [(a, b) for kind, a, b in collector.pieces if kind == "content"]
     for start, stop in _named(view, tools):
         at = place(start)
-        if not any(a <= at < b for a, b in content):
+        if not any(a <= at < b for a, b in left):
             continue
         attempt = _attempt(view, start, stop)
         if attempt is None:
@@ -278,9 +284,10 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
     return (calls[0].format or "", *(calls[0].span or (0, len(text))))
 
 
-def _report_others(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
+def _report_others(
+    collector: Collector, left: _Spans, finder: Finder, text: str, tools: Tools
+) -> None:
     """Report the calls of other formats in what is left of a text in which calls were read."""
-    left = [(a, b) for kind, a, b in collector.pieces if kind == "content"]
     own = {form.name for form in (*finder.formats, *finder.wholes)}
     if any(everything().search_on.search(text, a, b) for a, b in left):
         calls = scanner_of(everything(), tools, "standard", text).collected(len(text)).calls
@@ -307,13 +314,15 @@ def _inner_texts() -> re.Pattern[str]:
         text.strip() for form in forms for text in literal_texts(form.words) if text not in openers
     } | {*_ends_of_calls()}
     signs = [text for text in found if len(text) >= limits.SHORTEST_OPENER and _is_distinct(text)]
-    return re.compile("|".join(sorted(map(re.escape, signs), key=len, reverse=True)))
+    return search_for(signs)
 
 
 def _is_distinct(text: str) -> bool:
     """Whether a fixed text is no word, and no plain element, which any text may have."""
-    return not _ELEMENT(text) and any(sign in text for sign in "<[｜|")
+    return not _ELEMENT(text) and any(sign in text for sign in _SIGNS)
 
+
+_SIGNS = ("<", "[", "｜", "|")
 
 _ELEMENT = re.compile(r"</?+[\w-]++>").fullmatch
 
@@ -325,10 +334,11 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
     In code nothing is reported. The former, at the beginning of a line, is an attempt if a tool or
     a parameter is named near it; all else is a mention, which is left out beside calls.
     """
-    places = _inner(text, _unread(collector, text), tools)
+    left = [*_unread(collector, text)]
+    places = _inner(text, left, tools)
     if not collector.calls:
-        named = (_loosely_named(text, _unread(collector, text), name, tools) for name in tools)
-        places = merge(places, *named)
+        named = [name for name in tools if len(name) >= limits.SHORTEST_NAME and name in text]
+        places = merge(places, *(_loosely_named(text, left, name, tools) for name in named))
     for start, end, sure in islice(places, limits.LOST_TRIES):
         line = text[max(0, text.rfind("\n", 0, start) + 1) : start]
         if in_ticks(line) or _in_closed_fence(text, start):
@@ -364,7 +374,7 @@ def _loosely_named(text: str, left: _Spans, name: str, tools: Tools) -> Iterator
     """Yield where a tool's name, also inside of a word, is before brackets with one of its
     parameters on its line or the next.
     """
-    for begin, end in left if len(name) >= limits.SHORTEST_NAME else ():
+    for begin, end in left:
         at = text.find(name, begin, end)
         for _ in range(limits.LOST_TRIES):
             if at < 0:
@@ -384,12 +394,18 @@ _BRACKET, _FENCE_LINE = re.compile(r"[{(\[]"), re.compile(r"\n```\w{0,24}(?=\n)"
 
 def _inner(text: str, left: _Spans, tools: Tools) -> Iterator[_Place]:
     """Yield formats' inner texts, and whether a tool or a parameter is named near each."""
-    keys = {key for spec in tools.values() for key in spec.parameters.get("properties") or ()}
-    words = [word for word in (*tools, *keys) if word]
     for begin, end in left:
+        if not any(text.find(sign, begin, end) >= 0 for sign in _SIGNS):
+            continue
         for found in _inner_texts().finditer(text, begin, end):
             near = text[max(0, found.start() - limits.KEPT) : found.end() + limits.KEPT]
-            yield *found.span(), any(word in near for word in words)
+            yield *found.span(), any(word in near for word in _words_of(tools))
+
+
+def _words_of(tools: Tools) -> Iterator[str]:
+    """Yield the names of tools and of their parameters."""
+    for name, spec in tools.items():
+        yield from filter(None, (name, *(spec.parameters.get("properties") or ())))
 
 
 def _in_closed_fence(text: str, at: int) -> bool:

@@ -12,6 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
 from typing import TypeAlias
 
 import orjson
@@ -43,6 +45,7 @@ from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden
 from .window import Reading, T, Window
 
 _SPACE = re.compile(SPACE)
+_REPAIRS = attrgetter("repairs")
 _NAMED = CallObject()
 """Has the keys of a call object that is made where the name is outside of the arguments."""
 
@@ -116,7 +119,7 @@ def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
 _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Setting:
     """What the readers of a text's blocks share; `known` caches objects for a second reading.
 
@@ -211,8 +214,8 @@ class Block(ABC):
         if not self._held:
             return
         calls, self._held = self._held, []
-        made = [repair for call in calls for repair in call.repairs]
-        forbidden = forbidden_at(made, self._setting.level)
+        made = [*chain.from_iterable(map(_REPAIRS, calls))]
+        forbidden = forbidden_at(made, self._setting.level) if made else None
         for call in calls:
             span = call.span or Span(self._done, self._done)
             if forbidden:
@@ -312,7 +315,8 @@ class Block(ABC):
         `stray` is a span in the block that is content in both cases.
         """
         self._settle()
-        self._release()
+        if self._held:
+            self._release()
         self._collector.drop()
         if self._accepted and stray:
             self._markup_to(stray.start)
@@ -379,10 +383,14 @@ def _parts_of(
 _BETWEEN_OBJECTS = ",;{}"
 """What is read before a closer as more objects, or as what separates them."""
 
-SoundReader: TypeAlias = Callable[[str, int, int, Tools | None], tuple[ToolCall, int] | None]
-"""Reads a block that is one valid call and needs no repair: takes a complete text, the index of the
-opener in it, the offset of the text's first character and the tools; returns the call and the index
-of the block's end, or None if the block has to be read step by step.
+Sound: TypeAlias = tuple[JsonObject, int, int, int]
+"""A valid object between a format's fixed texts: its value, the indices where it begins and ends,
+and that where the block ends.
+"""
+
+SoundReader: TypeAlias = Callable[[str, int], Sound | None]
+"""Reads the object of the block whose opener is at an index of a complete text; returns None if the
+block has to be read step by step.
 """
 
 
@@ -400,8 +408,9 @@ def sound_block(form: Format) -> SoundReader:
     word, ways = form.call, _around_object(form)
     if word is None or not ways:
         return no_block
+    name_key, arguments_key = word.name, word.arguments
 
-    def read(text: str, at: int, base: int, tools: Tools | None) -> tuple[ToolCall, int] | None:
+    def read(text: str, at: int) -> Sound | None:
         for beginning, ending in ways:
             if text.startswith(beginning, at):
                 first = at + len(beginning) - 1
@@ -413,18 +422,31 @@ def sound_block(form: Format) -> SoundReader:
         piece = text[first:last]
         try:
             value = orjson.loads(piece)
-            name, arguments = value[word.name], value[word.arguments]
-        except (orjson.JSONDecodeError, KeyError):
+        except orjson.JSONDecodeError:
             return None
-        call = sound_call(name, arguments, form.name, Span(base + first, base + last), tools)
-        if call is None or len(value) != 2:
-            return None
-        outer = word.name, word.arguments, name
-        if _is_plain(arguments, piece) or nothing_hidden(arguments, piece, outer):
-            return call, last + len(ending) - 1
+        name, arguments = value.get(name_key), value.get(arguments_key)
+        is_usual = len(value) == 2 and type(name) is str and type(arguments) is dict
+        if (is_usual and _is_plain(arguments, piece)) or nothing_hidden(value, piece, ()):
+            return value, first, last, last + len(ending) - 1
         return None
 
     return read
+
+
+def sound_call_of(form: Format, sound: Sound, base: int, tools: Tools | None) -> ToolCall | None:
+    """Return the call that a sound block is if nothing else is in it; None if it is to be judged.
+
+    `base` is the offset of the text's first character in the whole text.
+    """
+    (value, first, last, _), word = sound, form.call
+    if word is None or len(value) != 2:
+        return None
+    name, arguments, span = (
+        value.get(word.name),
+        value.get(word.arguments),
+        Span(base + first, base + last),
+    )
+    return sound_call(name, arguments, form.name, span, tools)
 
 
 def _around_object(form: Format) -> list[tuple[str, str]]:
@@ -461,24 +483,24 @@ def _is_plain(arguments: JsonObject, piece: str) -> bool:
 class ObjectBlock(Block):
     """Reads a block whose calls are JSON objects with name and arguments."""
 
+    _fenced = False
+    _doubled = _extra = 0
+    _last: JsonValue = None
+    sound: Sound | None = None
+    """The block, if it was decoded at once."""
+
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
         super().__init__(setting, form, start, quoted=quoted)
-        self._fenced = False
-        self._doubled = 0
-        self._last: JsonValue = None
-        self._extra = 0
         at = start - setting.window.base
         line = setting.window.text[max(0, at - limits.KEPT) : max(0, at)].rpartition("\n")[2]
         self._may_be_keyed = form.marked or not line.strip()
         """Whether an object's one key may be the tool: in a line with words it is rather data."""
 
     def read(self) -> Reading[None]:
-        """Read the block, at once if it is sound and all of it is there; see `Block.read`."""
-        if not (self._window.final and self._read_sound()):
-            yield from self._read_on()
-
-    def _read_on(self) -> Reading[None]:
-        """Read the block step by step, with repairs."""
+        """Read the block step by step, with repairs; see `Block.read`."""
+        if self.sound:
+            self._judge_sound(*self.sound)
+            return
         before, again, call, between, stops = _parts_of(self._form)
         closer, window = self._form.closer, self._window
         if not (yield from self._before(before, again)):
@@ -486,16 +508,7 @@ class ObjectBlock(Block):
         self.had_body = True
         closed = yield from self._calls(call, (*stops, FENCE) if self._fenced else stops)
         if closer:
-            for word in between if closed else ():
-                yield from next_char(window)
-                yield from literal(window, word.spellings)
-            if self._fenced and (yield from next_char(window)) == "`":
-                yield from literal(window, (FENCE,))
-            if closed:
-                yield from self._pass_closer(closer)
-                for _ in range(self._doubled if self.closed else 0):
-                    yield from next_char(window)
-                    yield from literal(window, closer.spellings)
+            yield from self._close(closer, between if closed else None)
         elif closed and self._waiting and not call.inside:
             while window.pos >= len(window.text) and not window.final:
                 yield
@@ -504,18 +517,32 @@ class ObjectBlock(Block):
                 window.pos += 1
         self._close_at(window.offset)
 
-    def _read_sound(self) -> bool:
-        """Read the block at once if it is sound; return whether it was."""
+    def _close(self, closer: Literal, between: tuple[Literal, ...] | None) -> Reading[None]:
+        """Skip the literals `between` the calls and the closer, and the closer. After calls that
+        could not be read, these are None, and only a fence ends.
+        """
         window = self._window
-        base = window.base
-        found = sound_block(self._form)(window.text, self._start - base, base, self._setting.tools)
-        if found is None or self._quoted:
-            return False
-        call, window.pos = found
-        self.had_body = self.closed = True
-        self._held.append(call)
+        for word in between or ():
+            yield from next_char(window)
+            yield from literal(window, word.spellings)
+        if self._fenced and (yield from next_char(window)) == "`":
+            yield from literal(window, (FENCE,))
+        if between is not None:
+            yield from self._pass_closer(closer)
+            for _ in range(self._doubled if self.closed else 0):
+                yield from next_char(window)
+                yield from literal(window, closer.spellings)
+
+    def _judge_sound(self, value: JsonObject, first: int, last: int, end: int) -> None:
+        """Judge the only object of a block that was decoded at once."""
+        window, self.had_body, self.closed = self._window, True, True
+        span = Span(window.base + first, window.base + last)
+        verdict = self._judge(Read(value), span, word=self._form.call, keyed=self._may_be_keyed)
+        self._take(verdict, span)
+        if not self._waiting:
+            self._content_to(span.end)
+        window.pos = end
         self._close_at(window.offset)
-        return True
 
     def _before(self, words: tuple[Word, ...], again: tuple[str, ...]) -> Reading[bool]:
         """Skip the text between the opener and the calls; return whether a call may follow."""

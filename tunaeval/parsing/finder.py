@@ -290,6 +290,20 @@ class Token:
         )
         return tuple(re.compile(start).match for start in starts)
 
+    @cached_property
+    def is_sure(self) -> bool:
+        """Whether it is of one format, whatever follows: neither around calls nor a body's tag."""
+        return len(self.formats) == 1 and not (self.combined or self.around)
+
+    def fitting(self, text: str, at: int) -> int:
+        """Return the index of the first format that the text at index `at` fits, or -1."""
+        if self.is_sure:
+            return 0
+        for index, follows in enumerate(self.follows):
+            if follows(text, at, at + limits.OPENER_AHEAD):
+                return index
+        return -1
+
     @property
     def own(self) -> tuple[Format, ...]:
         """The formats that have this text themselves."""
@@ -358,24 +372,18 @@ _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 def format_at(window: Window, token: Token) -> Reading[Format | None]:
     """Return the first format whose next words follow the token at the window's position.
 
-    A single format is returned without a look at the text, unless the token may be around calls,
-    or around what no format of its own has.
     The reader waits while more text could still fit a format before the chosen one.
     """
-    forms = token.formats
-    if len(forms) == 1 and not (token.combined or token.around):
-        return forms[0]
     while True:
         text, at = window.text, window.pos + len(token.text)
-        end = at + limits.OPENER_AHEAD
-        fitting = (index for index, match in enumerate(token.follows) if match(text, at, end))
-        index = next(fitting, -1)
+        index = token.fitting(text, at)
         if (
             window.final
-            or len(text) > end
+            or token.is_sure
+            or len(text) > at + limits.OPENER_AHEAD
             or (index >= 0 and not any(begun(text, at, len(text)) for begun in token.begun[:index]))
         ):
-            return forms[index] if index >= 0 else None
+            return token.formats[index] if index >= 0 else None
         yield
 
 
@@ -554,15 +562,16 @@ class Finder:
         """
         if not (self.by_tool and tools) or (text is not None and "<" not in text):
             return self
-        names = [*tools]
+        names, tags = [*tools], tags_of(tools)
         if text is not None:  # tools whose tag is in the text, or cut off at its end
             last = text.rfind("<")
             cut = text[last : last + _LONGEST_NAME + 2]
-            is_cut = len(cut) >= limits.SHORTEST_CUT and ">" not in cut
-            names = [name for name in tools if f"{name}>" in text]
-            names += [name for name in tools if is_cut and f"<{name}>".startswith(cut)]
-        named = filter(re.compile(_NAME).fullmatch, names)
-        made = [form.of_tool(name) for name in named for form in self.by_tool]
+            names = [name for name, tag in tags.items() if tag in text]
+            if len(cut) >= limits.SHORTEST_CUT and ">" not in cut:
+                names += [name for name in tags if f"<{name}>".startswith(cut)]
+            if not names:
+                return self
+        made = [form.of_tool(name) for name in names if name in tags for form in self.by_tool]
         fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
         if not fresh:
             return self
@@ -579,12 +588,12 @@ class Finder:
     @cached_property
     def search(self) -> re.Pattern[str]:
         """The pattern of tokens before the first call: none of a dialogue in words."""
-        return _search(self._before_calls, self._bare)
+        return search_for(self._before_calls, self._bare)
 
     @cached_property
     def search_on(self) -> re.Pattern[str]:
         """The pattern of tokens after a call, those of a dialogue in words included."""
-        return _search(self.tokens, self._bare)
+        return search_for(self.tokens, self._bare)
 
     def search_of(self, text: str) -> re.Pattern[str]:
         """Return a pattern that finds the same in this text as `search`, but faster if possible.
@@ -604,7 +613,7 @@ class Finder:
     @cached_property
     def others(self) -> re.Pattern[str]:
         """The pattern of texts that begin a turn of another."""
-        return _search((text for text, one in self.tokens.items() if one.kind == "turn"), ())
+        return search_for((text for text, one in self.tokens.items() if one.kind == "turn"), ())
 
     @cached_property
     def later(self) -> re.Pattern[str]:
@@ -616,9 +625,9 @@ class Finder:
 
         False if the text begins otherwise; None if more text could tell.
         """
-        matches, may_match, roles = self._begun
-        if (found := matches(text)) is None:
-            return None if not final and may_match(text) else False
+        whole, part, roles = self._begun
+        if (found := whole.match(text)) is None:
+            return None if not final and part.match(text) else False
         token = roles[found[1]]
         header = token.header(text, found.start(1), found.end() + limits.HEADER_AHEAD)
         if header is None or (final and header.lastindex):
@@ -626,8 +635,8 @@ class Finder:
         return None if header.lastindex else (token, found.end(), header.end())
 
     @cached_property
-    def _begun(self) -> tuple[Callable[..., Any], Callable[..., Any], dict[str, Token]]:
-        """What matches a role of a header at a text's beginning, its beginnings; turns by role."""
+    def _begun(self) -> tuple[re.Pattern[str], re.Pattern[str], dict[str, Token]]:
+        """Patterns of a role of a header at a text's beginning, its beginnings; turns by role."""
         roles = dict[str, Token]()
         for family in self.turns:
             for role, is_own in family.rests:
@@ -636,13 +645,13 @@ class Finder:
         before = rf"(?:\s|{_BEGINNING}){{0,24}}+"
         cuts = "|".join(_trie(_cut((*roles, *BEGINNINGS))))
         whole = re.compile(f"{before}({'|'.join(_trie(roles)) or '(?!)'})")
-        return whole.match, re.compile(rf"{before}(?:{cuts})?\Z").match, roles
+        return whole, re.compile(rf"{before}(?:{cuts})?\Z"), roles
 
     @cached_property
     def _wordless(self) -> tuple[tuple[str, ...], re.Pattern[str]]:
         """The texts of `_before_calls` that begin with a letter, and a search for all others."""
         words = tuple(text for text in self._before_calls if text[:1].isalpha())
-        return words, _search((t for t in self._before_calls if t not in words), self._bare)
+        return words, search_for((t for t in self._before_calls if t not in words), self._bare)
 
     def prompted(self, text: str, *, final: bool) -> Token | str | None:
         r"""Return what a text begins with if the prompt ended with the first format's opener.
@@ -680,10 +689,10 @@ class Finder:
     ) -> bool | None:
         """Whether a text of calls alone may begin at index `at`; None if more text may decide."""
         text, end = window.text, len(window.text)
-        for matches, may_begin in map(unit_starts, self.wholes):
-            found = matches(text, at, end)
+        for head, part in map(unit_starts, self.wholes):
+            found = head.match(text, at, end)
             if found is None:
-                if not window.final and may_begin(text, at, end):
+                if not window.final and part.match(text, at, end):
                     return None
                 continue
             name = found.groupdict().get("name")
@@ -694,6 +703,23 @@ class Finder:
             if not window.final and end - at < limits.UNIT_AHEAD:
                 return None
         return False
+
+    def begins_plainly(self, text: str, at: int, tools: Tools | None) -> bool:
+        """Whether a whole text surely has, at this index, none of what is read there alone: the
+        rest of a header, or of a block that the prompt opens; a unit; a call without its tokens.
+        """
+        if not tools or self._prompt is not None or self._odd_start(text, at):
+            return False
+        return "" not in self.frames or not text.startswith((*filter(None, tools),), at)
+
+    @cached_property
+    def _odd_start(self) -> Callable[[str, int], Any]:
+        """What matches the beginning of any of these, or white space before it."""
+        heads = (head.pattern for head, _ in map(unit_starts, self.wholes))
+        named = [head.replace("?P<name>", "?:") for head in heads]
+        return re.compile(
+            "|".join((r"\s", self._begun[0].pattern, *_trie(self.frames), *named))
+        ).match
 
     @cached_property
     def regions(self) -> dict[str, set[str]]:
@@ -708,7 +734,7 @@ class Finder:
     def announcing(self) -> re.Pattern[str]:
         """The pattern of texts that begin a call, or all calls, without a message's header."""
         announced = (form for form in self.formats if form.marked and not form.addressed)
-        return _search((text for form in announced for text in firsts_of(form)), ())
+        return search_for((text for form in announced for text in firsts_of(form)), ())
 
     def token(self, hit: re.Match[str]) -> Token:
         """Return the token that a match of one of the searches has found."""
@@ -770,7 +796,7 @@ class Finder:
 
         One without a character other than letters, digits and spaces counts as prose.
         """
-        found = self._cuts.search(text)
+        found = self._cuts.search(text, max(0, len(text) - limits.MAX_FIXED))
         return "" if found is None or _WORDS.fullmatch(found[0]) else found[0]
 
     @cached_property
@@ -790,6 +816,17 @@ class Finder:
         )
         return text if begins else ""
 
+
+def tags_of(tools: Tools) -> dict[str, str]:
+    """Return the names of tools that an element may have as its tag, each with the tag's end."""
+    found: dict[str, str] | None = tools.prepared.get(_TAGS)
+    if found is None:
+        names = filter(re.compile(_NAME).fullmatch, tools)
+        found = tools.prepared[_TAGS] = {name: f"{name}>" for name in names}
+    return found
+
+
+_TAGS = " tags"  # a key of `prepared` that is no tool's name
 
 _LONGEST_SPACED = 48
 """The greatest length of a tag in a namespace."""
@@ -827,8 +864,8 @@ _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
 
 
 @lru_cache(maxsize=64)
-def unit_starts(form: Format) -> tuple[Match, Match]:
-    """Return matchers of the start of a text that is calls alone, and of an incomplete start.
+def unit_starts(form: Format) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns of the start of a text that is calls alone, and of an incomplete start.
 
     A group `name` of the first, if there is one, must be the name of a known tool.
     """
@@ -851,7 +888,7 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
         head = rf"\s{{0,64}}+{before}(?P<name>{_UNIT_NAME}){line}\s{{0,24}}+(?=\{{)"
         cut = _beginnings(map(re.escape, before + "."))
         part = rf"\s{{0,64}}+{cut}(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
-    return re.compile(head).match, re.compile(part).match
+    return re.compile(head), re.compile(part)
 
 
 @lru_cache(maxsize=256)
@@ -1039,7 +1076,7 @@ def _around(form: Format) -> Iterator[str]:
     yield from (route.body for route in form.envelope.routes) if form.envelope else ()
 
 
-def _search(texts: Iterable[str], bare: Iterable[str]) -> re.Pattern[str]:
+def search_for(texts: Iterable[str], bare: Iterable[str] = ()) -> re.Pattern[str]:
     """Return a pattern that finds any of the texts, or else an object that begins like a pattern.
 
     An empty group at the end of each pattern says which of them has matched.

@@ -141,8 +141,9 @@ def sound_call(
     # Arguments with the key "properties", or with types, may be a repeated schema.
     if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
         return None
-    if any(type(one) is dict and "type" in one for one in arguments.values()):
-        return None
+    for one in arguments.values():
+        if type(one) is dict and "type" in one:
+            return None
     return new_call(name, arguments, None, format_name, span)
 
 

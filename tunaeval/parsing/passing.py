@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from tunaeval import limits
 from tunaeval.grammar.format import Format
 
-from .block import Setting
+from .collect import Collector
 from .finder import Token, in_ticks
+from .window import Window
 
 LINE_START = re.compile(r"(?:\A|\n)[ \t]*+\Z")
 """Matches a text after which only white space precedes the next character in its line."""
@@ -58,12 +59,12 @@ class Passing:
         _line_at: The offset from which text counts as part of the current line.
     """
 
-    def __init__(self, setting: Setting) -> None:
-        self.window, self.collector = setting.window, setting.collector
-        self._region: Unread | None = None
-        self._mention: Unread | None = None
-        self._quote_open = self._after_reasoning = False
-        self._line_at = 0
+    window: Window
+    collector: Collector
+    _region: Unread | None = None
+    _mention: Unread | None = None
+    _quote_open = _after_reasoning = False
+    _line_at = 0
 
     def _pass_text(self, end: int) -> None:
         """Add the text up to index `end` as content (white space after reasoning as markup)."""

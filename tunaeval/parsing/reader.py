@@ -17,7 +17,7 @@ from tunaeval.types.parsing import LEVELS, Diagnosis, Level, ParseResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .audit import audit
-from .block import SoundReader, no_block, sound_block
+from .block import SoundReader, no_block, sound_block, sound_call_of
 from .collect import TEXTS, Collector, Event, Kind, new_result, widened, without_abstaining
 from .finder import Finder, finder_of
 from .judge import Objects
@@ -139,14 +139,18 @@ class Reader:
         names, known, text = names_of(abstain), known_tools(tools), known_text(text)
         if level not in LEVELS:
             wanted_name(level, "level", LEVELS)
+        if not names:
+            return self._result(text, known, level, {})
         return without_abstaining(self._result(text, widened(known, names), level, {}), names)
 
     def _result(
         self, text: str, tools: Tools | None, level: Level, objects: Objects
     ) -> ParseResult:
-        found = self._sound(text, 0, 0, tools)
-        if found is not None and found[1] == len(text):
-            return new_result((found[0],), outcome="calls")
+        sound = self._sound(text, 0)
+        if sound is not None and sound[3] == len(text):
+            call = sound_call_of(self.formats[0], sound, 0, tools)
+            if call is not None:
+                return new_result((call,), outcome="calls")
         return read_whole(self._finder, tools, level, text, objects)[0]
 
     def read_tiled(

@@ -29,10 +29,20 @@ from tunaeval.grammar import Channel
 from tunaeval.grammar.combine import SPACED, Tag
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import JSON
-from tunaeval.types.calls import Repair, Span, Tools
+from tunaeval.types.calls import Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import LATER_TURN, Level
 
-from .block import Block, ObjectBlock, PythonBlock, Setting, another, in_program
+from .block import (
+    Block,
+    ObjectBlock,
+    PythonBlock,
+    Setting,
+    Sound,
+    another,
+    in_program,
+    sound_block,
+    sound_call_of,
+)
 from .collect import Collector, calls_at_end
 from .finder import (
     FENCE,
@@ -157,23 +167,24 @@ class Scanner(Passing):
         _spaces: The namespaces of tags so far.
     """
 
+    _channel: Channel | None = None
+    _announced: int | None = None
+    _refused: Token | None = None
+    _left_open: Format | None = None
+    _thought: Span | None = None
+    _turn_at = _calls_before = _vain = _fenced_vain = 0
+    _in_code = _code_thinks = _over = _is_own = _has_thought = False
+
     def __init__(
         self, finder: Finder, setting: Setting, *, inside: bool = False, every: bool = False
     ) -> None:
-        super().__init__(setting)
+        self.window, self.collector = setting.window, setting.collector
         self._finder, self._setting = finder, setting
         self._inside, self._every = inside, every
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
         )
         """Whether a format for units is in the set and, if it needs tools, tools are given."""
-        self._channel: Channel | None = None
-        self._announced: int | None = None
-        self._refused: Token | None = None
-        self._left_open: Format | None = None
-        self._thought: Span | None = None
-        self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
-        self._in_code = self._code_thinks = self._over = self._is_own = self._has_thought = False
         self._tags: list[Tag] = []
         self._spaces: set[str] = set()
         self.reading = self._run()
@@ -191,9 +202,10 @@ class Scanner(Passing):
     def _run(self) -> Reading[None]:
         """Read the text as it arrives, and put pieces, calls and diagnoses into the collector."""
         window, collector, finder = self.window, self.collector, self._finder
-        yield from self._first_turn()
-        yield from self._prompted()
-        yield from self._unit()
+        if not (window.final and self._begins_plainly()):
+            yield from self._first_turn()
+            yield from self._prompted()
+            yield from self._unit()
         search = finder.search_of(window.text) if window.final else finder.search
         while not (collector.full or self._over):
             if collector.calls:
@@ -221,6 +233,9 @@ class Scanner(Passing):
         self._pass_text(len(window.text))
         self._finish()
 
+    def _begins_plainly(self) -> bool:
+        return self._finder.begins_plainly(self.window.text, self.window.pos, self._setting.tools)
+
     def _prompted(self) -> Reading[None]:
         """At the start of the text, read the rest of a block whose opener is the prompt's end."""
         window, finder = self.window, self._finder
@@ -231,8 +246,8 @@ class Scanner(Passing):
         if isinstance(found, str):
             if found:
                 self._pass_markup(len(found))
-        else:
-            yield from self._chosen(found, quoted=False, form=found.formats[0])
+        elif (reading := self._begin(found, found.formats[0])) is not None:
+            yield from reading
 
     def _count_vain(self) -> None:
         """Count a marker that gave no call; after `MAX_VAIN` of them, the rest is content."""
@@ -246,6 +261,8 @@ class Scanner(Passing):
         """Read the rest of the text if it is a unit: calls and nothing else."""
         window, finder, setting = self.window, self._finder, self._setting
         tools, level = setting.tools, setting.level
+        if window.final and self._begins_plainly():
+            return
         while (begins := self._begins_unit()) is None:
             yield
         if not begins:
@@ -322,7 +339,7 @@ class Scanner(Passing):
             if self._take_fence(size, closing):
                 return
         if token is not None:
-            yield from self._chosen(token, quoted=False)
+            yield from self._choose(token)
         else:
             self._in_code = True
             self._pass_as_text(FENCE)
@@ -369,7 +386,11 @@ class Scanner(Passing):
             quoted = in_ticks(self._line)
         if fence and self._may_be_unit and not in_program(window.text, window.pos):
             return self._fence_as_unit(token)
-        return self._chosen(token, quoted=quoted)
+        if window.final:
+            at = token.fitting(window.text, window.pos + len(token.text))
+            if at >= 0:
+                return self._begin(token, token.formats[at], quoted=quoted)
+        return self._choose(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
         """Read an object or list without markers as a call. It is content in two places: in code,
@@ -397,14 +418,14 @@ class Scanner(Passing):
         self._refused = None
         return True
 
-    def _chosen(self, token: Token, *, quoted: bool, form: Format | None = None) -> Reading[None]:
-        """Read a block of `form`, or by default of the format that fits the text after the opener.
+    def _choose(self, token: Token, *, quoted: bool = False) -> Reading[None]:
+        """Read a block of the format that fits the text after the opener.
 
         If none fits, the opener is read as a marker around calls if it can be one. Else it is read
         as the nearest format's at a line's start, and as the first format's elsewhere.
         """
         window = self.window
-        form = form or (yield from format_at(window, token))
+        form = yield from format_at(window, token)
         if form is None:
             if token.around:
                 self._around(token)
@@ -417,14 +438,39 @@ class Scanner(Passing):
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
             form = token.nearest(window.text, at) if begins else token.formats[0]
+        if (reading := self._begin(token, form, quoted=quoted)) is not None:
+            yield from reading
+
+    def _begin(self, token: Token, form: Format, *, quoted: bool = False) -> Reading[None] | None:
+        """Read a block of this format; a sound one at once, if the text is whole."""
+        window, start = self.window, self.window.offset
         if form.envelope and self._channel not in (None, "call"):
             self._pass_as_text(token.text)
-            return
-        doubtful, start = self._is_doubtful(token, form), window.offset
+            return None
         if self._mention:
             self._interrupt_mention(self._mention, token)
+        sound: Sound | None = None
+        if form.call and window.final and not quoted:
+            sound = sound_block(form)(window.text, window.pos)
+            call = sound and sound_call_of(form, sound, window.base, self._setting.tools)
+            if sound and call:
+                self._take_sound(token, form, call, sound[3])
+                return None
+        doubtful = self._is_doubtful(token, form)
         window.pos += len(token.text)
-        yield from self._read(token, form, start, quoted=quoted, doubtful=doubtful)
+        return self._read(token, form, start, quoted=quoted, doubtful=doubtful, sound=sound)
+
+    def _take_sound(self, token: Token, form: Format, call: ToolCall, end: int) -> None:
+        """Add the one call of a block that ends at an index, and pass the block."""
+        window, collector, start = self.window, self.collector, self.window.offset
+        collector.piece("markup", start, call.span.start if call.span else start)
+        collector.call(call)
+        window.pos = end
+        self._line_at = window.offset
+        collector.piece("markup", collector.end, self._line_at)
+        collector.bare, self._refused, self._announced, self._left_open = False, None, None, None
+        if token.tag and form.closer is None:
+            self._tags.append(token.tag)
 
     def _encloses(self, tag: Tag, *, quoted: bool) -> Reading[bool]:
         """Skip a tag as markup if calls with tags of their own follow it; return if they do."""
@@ -497,6 +543,7 @@ class Scanner(Passing):
         quoted: bool = False,
         doubtful: bool = False,
         name: str | None = None,
+        sound: Sound | None = None,
     ) -> Reading[None]:
         """Read the block whose opener began at `start`, and more calls if its closer is lost."""
         self._refused = self._announced = None
@@ -506,6 +553,7 @@ class Scanner(Passing):
             block: Block
             if form.call:
                 block = ObjectBlock(setting, form, at, quoted=quoted)
+                block.sound, sound = sound, None
             elif form.python:
                 begins = bool(LINE_START.search(self._line))
                 block = PythonBlock(setting, form, at, quoted=quoted, begins_line=begins)
@@ -518,7 +566,8 @@ class Scanner(Passing):
             if not (yield from another(form, self.window)) or self.collector.note_full():
                 break
             at, name, doubtful = self.window.offset, None, False
-        levels = {one.level for call in collector.calls[calls:] for one in call.repairs}
+        made = [call.repairs for call in collector.calls[calls:] if call.repairs]
+        levels = {one.level for repairs in made for one in repairs} if made else ()
         is_open = bool(form.closer) and not block.closed
         is_odd = is_open or block.failed or len(collector.diagnoses) > notes or "lenient" in levels
         if is_odd or levels:
@@ -874,7 +923,8 @@ class Scanner(Passing):
         window, start = self.window, self.window.offset
         if twin := self._finder.tags.get(token.text):
             if form := (yield from format_at(window, twin)):
-                yield from self._chosen(twin, quoted=False, form=form)
+                if (reading := self._begin(twin, form)) is not None:
+                    yield from reading
                 return
             if twin.tag and (yield from self._encloses(twin.tag, quoted=False)):
                 return

@@ -62,7 +62,7 @@ def read_unit(
     elif outer := _quoted_calls(text):
         text, place = unescaped(text, base, re.compile(rf"\\([\\{outer[1]}])"))
     for form in forms:
-        head = unit_starts(form)[0](text, 0, len(text))
+        head = unit_starts(form)[0].match(text)
         if head is None:
             continue
         collector = Collector(listened=False)
