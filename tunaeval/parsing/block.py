@@ -41,7 +41,7 @@ from .judge import (
 )
 from .repair.dialects import BraceReader, PythonReader, plain_arguments
 from .repair.machine import JsonReader
-from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden
+from .repair.values import ATOMS, QUOTES, SPACES, Read, Unreadable, nothing_hidden
 from .window import Reading, T, Window
 
 _SPACE = re.compile(SPACE)
@@ -408,13 +408,18 @@ def sound_block(form: Format) -> SoundReader:
     word, ways = form.call, _around_object(form)
     if word is None or not ways:
         return no_block
-    name_key, arguments_key = word.name, word.arguments
+    name_key, arguments_key, is_last = word.name, word.arguments, form.words[-1] is word
 
     def read(text: str, at: int) -> Sound | None:
         for beginning, ending in ways:
             if text.startswith(beginning, at):
                 first = at + len(beginning) - 1
-                last = text.find(ending, first, first + MAX_FAST) + 1
+                if is_last:  # the object has to end the text
+                    rest = text[first : first + MAX_FAST + 1].rstrip(SPACES)
+                    whole = len(text) - first <= MAX_FAST and rest.endswith(ending)
+                    last = first + len(rest) - len(ending) + 1 if whole else 0
+                else:
+                    last = text.find(ending, first, first + MAX_FAST) + 1
                 if last:
                     break
         else:
@@ -427,7 +432,7 @@ def sound_block(form: Format) -> SoundReader:
         name, arguments = value.get(name_key), value.get(arguments_key)
         is_usual = len(value) == 2 and type(name) is str and type(arguments) is dict
         if (is_usual and _is_plain(arguments, piece)) or nothing_hidden(value, piece, ()):
-            return value, first, last, last + len(ending) - 1
+            return value, first, last, len(text) if is_last else last + len(ending) - 1
         return None
 
     return read
@@ -441,18 +446,14 @@ def sound_call_of(form: Format, sound: Sound, base: int, tools: Tools | None) ->
     (value, first, last, _), word = sound, form.call
     if word is None or len(value) != 2:
         return None
-    name, arguments, span = (
-        value.get(word.name),
-        value.get(word.arguments),
-        Span(base + first, base + last),
-    )
-    return sound_call(name, arguments, form.name, span, tools)
+    span = Span(base + first, base + last)
+    return sound_call(value.get(word.name), value.get(word.arguments), form.name, span, tools)
 
 
 def _around_object(form: Format) -> list[tuple[str, str]]:
-    """Return the fixed texts before and after a format's object, the brackets of the object
-    included: as they are written, and without white space. There are none if the format has other
-    words, or texts that are never found, as what is before them takes their first character.
+    """Return the fixed texts before and after a format's object: with its brackets and those of a
+    list around it, as they are written, and without white space. There are none if the format has
+    other words, or texts that are never found, as what is before takes their first character.
     """
     word = form.call
     if word is None or word.keyed or form.opener is None or not form.marked:
@@ -463,7 +464,12 @@ def _around_object(form: Format) -> list[tuple[str, str]]:
     swallowed = any(mark[:1].isspace() for mark in marks[1:])
     if len(texts) < len(fixed) or swallowed or "".join(marks[at:])[:1] in (*_BETWEEN_OBJECTS,):
         return []
-    return [("".join(some[:at]) + "{", "}" + "".join(some[at:])) for some in (texts, marks)]
+    lists = (("", ""), ("[", "]")) if word.array else (("", ""),)
+    return [
+        ("".join(some[:at]) + opened + "{", "}" + closed + "".join(some[at:]))
+        for some in (texts, marks)
+        for opened, closed in lists
+    ]
 
 
 def _is_plain(arguments: JsonObject, piece: str) -> bool:

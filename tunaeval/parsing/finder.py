@@ -560,7 +560,7 @@ class Finder:
         With a `text`, only tools of which it may have a tag are included. Without one, the text is
         a stream, and all tools are.
         """
-        if not (self.by_tool and tools) or (text is not None and "<" not in text):
+        if tools is None or not self.by_tool or (text is not None and "<" not in text):
             return self
         names, tags = [*tools], tags_of(tools)
         if text is not None:  # tools whose tag is in the text, or cut off at its end
@@ -571,18 +571,17 @@ class Finder:
                 names += [name for name in tags if f"<{name}>".startswith(cut)]
             if not names:
                 return self
-        made = [form.of_tool(name) for name in names if name in tags for form in self.by_tool]
-        fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
-        if not fresh:
-            return self
-        forms = (*self.formats, *self.wholes, *fresh)
-        return finder_of(forms, wants_tools=self.wants_tools, more=self._more)
+        return _with_tags(self, tuple(name for name in names if name in tags))
+
+    def like(self, forms: tuple[Format, ...], *more: Turns) -> Finder:
+        """Return the finder of other formats, or of more families, that is like this one."""
+        return finder_of(forms, wants_tools=self.wants_tools, more=(*self._more, *more))
 
     def knowing(self, more: tuple[Turns, ...]) -> Finder:
         """Return a finder that also knows the turns of these families."""
         if more not in self._known:
-            forms, more_turns = (*self.formats, *self.wholes, *self.by_tool), (*self._more, *more)
-            self._known[more] = finder_of(forms, wants_tools=self.wants_tools, more=more_turns)
+            forms = (*self.formats, *self.wholes, *self.by_tool)
+            self._known[more] = self.like(forms, *more)
         return self._known[more]
 
     @cached_property
@@ -708,7 +707,7 @@ class Finder:
         """Whether a whole text surely has, at this index, none of what is read there alone: the
         rest of a header, or of a block that the prompt opens; a unit; a call without its tokens.
         """
-        if not tools or self._prompt is not None or self._odd_start(text, at):
+        if tools is None or self._prompt is not None or self._odd_start(text, at):
             return False
         return "" not in self.frames or not text.startswith((*filter(None, tools),), at)
 
@@ -824,6 +823,15 @@ def tags_of(tools: Tools) -> dict[str, str]:
         names = filter(re.compile(_NAME).fullmatch, tools)
         found = tools.prepared[_TAGS] = {name: f"{name}>" for name in names}
     return found
+
+
+@lru_cache(maxsize=256)
+def _with_tags(finder: Finder, names: tuple[str, ...]) -> Finder:
+    """Return a finder that also finds the elements that are named after these tools."""
+    made = [form.of_tool(name) for name in names for form in finder.by_tool]
+    fresh = [form for form in made if form.opener and form.opener.text not in finder.tokens]
+    forms = (*finder.formats, *finder.wholes, *fresh)
+    return finder.like(forms) if fresh else finder
 
 
 _TAGS = " tags"  # a key of `prepared` that is no tool's name

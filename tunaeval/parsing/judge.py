@@ -410,18 +410,18 @@ HINTS = {word: kind for kind, words in _SPELLINGS.items() for word in words.spli
 """What each name of a type means, and whether a value is a string, as models write them."""
 
 
-def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
+def typed(text: str, wanted: frozenset[str], kind: str | None) -> Read:
     """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
-    `kind` is "text" or "json" if the format says which it is, or a type that counts where the
-    schema has none; `root` is the schema in which references are resolved. If the schema admits
-    strings, `text` stays a string, unless it spells a value of another type that is admitted: 7,
+    `wanted` are the types that its schema admits. `kind` is "text" or "json" if the format says
+    which it is, or a type that counts where the schema has none. If the schema admits strings,
+    `text` stays a string, unless it spells a value of another type that is admitted: 7,
     true, null, [1]. Without a schema, `text` is the JSON value that it spells, or else a string.
     Whether the value fits is decided with the whole call.
     """
     if kind == "text":
         return Read(text)
-    wanted = ANY if kind == "json" else admitted(schema, schema if root is None else root)
+    wanted = ANY if kind == "json" else wanted
     wanted = frozenset({kind}) if wanted == ANY and kind in ANY else wanted
     if wanted == ANY:
         return _as_it_looks(text)

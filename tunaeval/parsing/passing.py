@@ -111,8 +111,10 @@ class Passing:
 
     def _is_quoted(self) -> bool:
         """Whether the position is in inline code that began directly before a marker."""
-        before = self.window.preceding(self.window.pos)
-        if not self._quote_open and before.endswith("`") and before != "``":
+        window = self.window
+        if self._quote_open or window.text[max(0, window.pos - 1) : window.pos] != "`":
+            return self._quote_open
+        if window.preceding(window.pos) != "``":
             self._quote_open = in_ticks(self._line, behind=self._line_at > 0, unknown=True)
         return self._quote_open
 

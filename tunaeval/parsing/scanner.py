@@ -202,7 +202,8 @@ class Scanner(Passing):
     def _run(self) -> Reading[None]:
         """Read the text as it arrives, and put pieces, calls and diagnoses into the collector."""
         window, collector, finder = self.window, self.collector, self._finder
-        if not (window.final and self._begins_plainly()):
+        tools = self._setting.tools
+        if not (window.final and finder.begins_plainly(window.text, window.pos, tools)):
             yield from self._first_turn()
             yield from self._prompted()
             yield from self._unit()
@@ -233,9 +234,6 @@ class Scanner(Passing):
         self._pass_text(len(window.text))
         self._finish()
 
-    def _begins_plainly(self) -> bool:
-        return self._finder.begins_plainly(self.window.text, self.window.pos, self._setting.tools)
-
     def _prompted(self) -> Reading[None]:
         """At the start of the text, read the rest of a block whose opener is the prompt's end."""
         window, finder = self.window, self._finder
@@ -261,7 +259,7 @@ class Scanner(Passing):
         """Read the rest of the text if it is a unit: calls and nothing else."""
         window, finder, setting = self.window, self._finder, self._setting
         tools, level = setting.tools, setting.level
-        if window.final and self._begins_plainly():
+        if window.final and finder.begins_plainly(window.text, window.pos, tools):
             return
         while (begins := self._begins_unit()) is None:
             yield
@@ -443,7 +441,8 @@ class Scanner(Passing):
 
     def _begin(self, token: Token, form: Format, *, quoted: bool = False) -> Reading[None] | None:
         """Read a block of this format; a sound one at once, if the text is whole."""
-        window, start = self.window, self.window.offset
+        window = self.window
+        start = window.base + window.pos
         if form.envelope and self._channel not in (None, "call"):
             self._pass_as_text(token.text)
             return None
@@ -456,18 +455,19 @@ class Scanner(Passing):
             if sound and call:
                 self._take_sound(token, form, call, sound[3])
                 return None
-        doubtful = self._is_doubtful(token, form)
+        doubtful = self._setting.tools is None and self._is_doubtful(token, form)
         window.pos += len(token.text)
         return self._read(token, form, start, quoted=quoted, doubtful=doubtful, sound=sound)
 
     def _take_sound(self, token: Token, form: Format, call: ToolCall, end: int) -> None:
         """Add the one call of a block that ends at an index, and pass the block."""
-        window, collector, start = self.window, self.collector, self.window.offset
-        collector.piece("markup", start, call.span.start if call.span else start)
+        window, collector = self.window, self.collector
+        start = window.base + window.pos
+        span = call.span or Span(start, start)
+        collector.piece("markup", start, span.start)
         collector.call(call)
-        window.pos = end
-        self._line_at = window.offset
-        collector.piece("markup", collector.end, self._line_at)
+        window.pos, self._line_at = end, window.base + end
+        collector.piece("markup", span.end, self._line_at)
         collector.bare, self._refused, self._announced, self._left_open = False, None, None, None
         if token.tag and form.closer is None:
             self._tags.append(token.tag)
@@ -525,11 +525,9 @@ class Scanner(Passing):
     def _is_doubtful(self, token: Token, form: Format) -> bool:
         """Whether a name without arguments may be a word of a sentence, so that it is no call.
 
-        If no tools are given, this is so in the middle of a line (after an ambiguous opener that
+        Without tools, this is so in the middle of a line (after an ambiguous opener that
         ends in `=`), or directly after a word (a name between two markers).
         """
-        if self._setting.tools is not None:
-            return False
         if token.may_be_word(form):
             return not LINE_START.search(self._line)
         return stands_alone(form) and _IN_A_SENTENCE.search(self._line) is not None
@@ -1121,10 +1119,10 @@ class Scanner(Passing):
         collector.settle_blank("markup" if collector.last else "content")
         if collector.answered is not None:
             return
-        cut = finder.cut(line)
+        cut = finder.cut(line) if line else ""
         if self._region and collector.last == "content" and not cut:
             cut = finder.cut_around(self._last_piece)
-        if not (self._in_code or cut):
+        if self._region and not (self._in_code or cut):
             self._leave_region()
         if self._in_code:
             collector.truncated = True
