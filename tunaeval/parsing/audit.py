@@ -9,8 +9,8 @@ mention.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache, partial
 from heapq import merge
 from itertools import islice, pairwise
 from typing import TypeAlias
@@ -95,8 +95,9 @@ def _report_lost(
     tries = iter(range(limits.LOST_TRIES))
     for start, end in left:
         if _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
-            found = _lost_in(text[start:end], finder, tools, tries)
-            if found is not None and not collector.has_diagnosis(start - 1, end + 1):
+            noted = partial(collector.has_diagnosis, start - 1, end + 1)
+            found = _lost_in(text[start:end], finder, tools, tries, noted)
+            if found is not None:
                 at, stop = start + found[0], start + found[1]
                 name = text[at:stop][: limits.SHOWN_NAME]
                 message = f"{name!r} has arguments, but nothing begins the call"
@@ -104,17 +105,18 @@ def _report_lost(
 
 
 def _lost_in(
-    content: str, finder: Finder, tools: Tools, tries: Iterator[int]
+    content: str, finder: Finder, tools: Tools, tries: Iterator[int], noted: Callable[[], bool]
 ) -> tuple[int, int] | None:
     """Return the start and end, in `content`, of the first tool name whose call lacks its opener.
 
-    `tries` limits how many names with arguments are examined in the whole text.
+    `tries` limits how many names with arguments are examined in the whole text; `noted` says
+    whether there is a diagnosis of the content already.
     """
     for at, end in merge(*(_places(content, name) for name in filter(None, tools))):
         before, ahead = content[max(0, at - limits.KEPT) : at], content[end : end + limits.KEPT]
         if not _has_arguments(ahead, tools[content[at:end]].parameters):
             continue
-        if next(tries, None) is None:
+        if next(tries, None) is None or noted():
             break
         lost = _between_keys(before, ahead) or _behind_opener(before, finder)
         if lost and not in_ticks(before):
@@ -135,8 +137,8 @@ def _assigns(ahead: str, parameters: Mapping[str, object]) -> bool:
     declared = parameters.get("properties")
     if not isinstance(declared, Mapping):
         return False
-    places = ((ahead.find(key), len(key)) for key in declared if key)
-    return any(at >= 0 and _ASSIGNED(ahead, at + size) for at, size in places)
+    known = [key for key in declared if key and key in ahead]
+    return any(_ASSIGNED(ahead, ahead.find(key) + len(key)) for key in known)
 
 
 def _between_keys(before: str, ahead: str) -> bool:
@@ -162,10 +164,10 @@ def _behind_opener(before: str, finder: Finder) -> bool:
     An opener that begins with a letter has to be at the start of its line.
     """
     texts = before.rstrip(_BETWEEN), before.rstrip(_BETWEEN + _QUOTING)
-    for opener, parts in _before_names(finder):
-        edits, text = edits_of(opener), texts[opener[-1] not in _QUOTING]
+    for opener, edits, has_part in _before_names(finder) if _SIGN(texts[0]) else ():
+        text = texts[opener[-1] not in _QUOTING]
         last = text[-len(opener) - edits :]
-        if any(part in last for part in parts) and _SIGN(last):
+        if has_part(last) and _SIGN(last):
             if opener[0].isalpha():
                 last = text.rpartition("\n")[2].lstrip()
             near = abs(len(last) - len(opener)) <= edits
@@ -175,17 +177,19 @@ def _behind_opener(before: str, finder: Finder) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _before_names(finder: Finder) -> list[tuple[str, list[str]]]:
-    """Return the openers that the formats have right before a name, each cut into parts.
+def _before_names(finder: Finder) -> list[tuple[str, int, Callable[[str], object]]]:
+    """Return the openers that the formats have right before a name, each with the edits allowed in
+    it and what finds one of its parts.
 
-    With more than twice as many parts as edits allowed, one part of a damaged opener is intact.
+    With more than twice as many parts as edits, one part of a damaged opener is intact.
     """
-    found = []
+    found = list[tuple[str, int, Callable[[str], object]]]()
     for text in sorted({*map(_before_name, finder.formats)}):
         count = 2 * edits_of(text) + 1
         cuts = [len(text) * at // count for at in range(count + 1)]
+        parts = "|".join(re.escape(text[start:end]) for start, end in pairwise(cuts))
         if len(text) >= limits.SHORTEST_OPENER:
-            found.append((text, [text[start:end] for start, end in pairwise(cuts)]))
+            found.append((text, edits_of(text), re.compile(parts).search))
     return found
 
 

@@ -351,10 +351,12 @@ def _has_keys(word: CallObject, value: JsonObject) -> bool:
 
 def another(form: Format, window: Window) -> Reading[bool]:
     """Whether the text that begins a call after the opener is here, for another call of a block."""
+    if form.opener is None:
+        return False
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
     inner = after_opener(form)
     texts = inner.spellings if inner else (before,) if before else ()
-    return bool(form.opener) and (yield from peek(window, literal(window, texts)))
+    return (yield from peek(window, literal(window, texts)))
 
 
 _BODY = re.compile(r"\{|\[[ \t\r\n]{0,24}.?", re.DOTALL)
@@ -748,10 +750,7 @@ class PythonBlock(Block):
     ) -> None:
         super().__init__(setting, form, start, quoted=quoted)
         self._bare = form.opener is None
-        ends = (form.closer, (form.around or (None, None))[1])
-        texts = (text for word in ends for text in spellings(word) if text)
-        self._stops = tuple(text for text in texts if not _IN_PYTHON(text))
-        """The texts that end an unclosed call; none begins with a character of Python code."""
+        self._stops = _stops_of_python(form)
         self._found: list[_Found] = []
         self._likely = not self._bare and (form.marked or not (form.python and form.python.opens))
         self._known = False
@@ -859,9 +858,10 @@ class PythonBlock(Block):
         """Whether the list counts as calls: it calls a known tool, or it begins its line and has
         named arguments or needs no repair.
         """
-        reads = [read for _, _, read, _ in self._found]
-        sound = all(isinstance(read, Read) and not read.repairs for read in reads)
-        return self._likely or (self._alone and sound)
+        return self._likely or (
+            self._alone
+            and all(isinstance(read, Read) and not read.repairs for _, _, read, _ in self._found)
+        )
 
     def _stands_alone(self) -> Reading[bool]:
         """Whether the list is the last in its line. Punctuation may follow it if it begins the
@@ -1008,6 +1008,14 @@ class PythonBlock(Block):
         if isinstance(why, Unreadable) and self._likely and not self._quoted:
             self._collector.refuse(why.code, why.message, *span, cut=why.cut)
         self._content_to(span.end)
+
+
+@lru_cache(maxsize=64)
+def _stops_of_python(form: Format) -> tuple[str, ...]:
+    """Return the texts that end an unclosed call; none begins with a character of Python code."""
+    ends = (form.closer, (form.around or (None, None))[1])
+    texts = (text for word in ends for text in spellings(word) if text)
+    return tuple(text for text in texts if not _IN_PYTHON(text))
 
 
 def _begins_name(char: str) -> bool:

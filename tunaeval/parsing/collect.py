@@ -561,10 +561,9 @@ class Collector:
         for kind, _, end in found.pieces:
             if kind == "call":
                 call = next(calls)
-                repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
-                moved = _moved(call.span, place)
-                if (moved, repairs) != (call.span, call.repairs):
-                    call = replace(call, span=moved, repairs=repairs)
+                if place is not unmoved:
+                    repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
+                    call = replace(call, span=_moved(call.span, place), repairs=repairs)
                 self.call(call)
             else:
                 self.piece(kind, self.end, place(end))
@@ -665,6 +664,11 @@ def calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int
     while tail and tail[-1][0] == "content":
         tail.pop()
     return tail[::-1]
+
+
+def unmoved(offset: int) -> int:
+    """Return the offset: the text that was read is the text itself."""
+    return offset
 
 
 def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:

@@ -86,7 +86,7 @@ def ends_text(window: Window) -> int | None:
 
 def before_end_tokens(text: str) -> int:
     """Return the index where up to eight end tokens at the end begin, or else the text's length."""
-    found = _LAST_ENDS.search(text)
+    found = _LAST_ENDS.search(text) if text.rstrip().endswith(END_TOKENS) else None
     return found.start() if found else len(text)
 
 
@@ -688,7 +688,7 @@ class Finder:
     ) -> bool | None:
         """Whether a text of calls alone may begin at index `at`; None if more text may decide."""
         text, end = window.text, len(window.text)
-        for head, part in map(unit_starts, self.wholes):
+        for head, part in self._units:
             found = head.match(text, at, end)
             if found is None:
                 if not window.final and part.match(text, at, end):
@@ -697,7 +697,7 @@ class Finder:
             name = found.groupdict().get("name")
             if name is not None and tools is not None and name.replace(ESCAPED, "_") not in tools:
                 continue
-            if fenced or not _LIST.match(text, at) or ESCAPED in text[at : at + limits.UNIT_AHEAD]:
+            if fenced or not _is_plain_list(text, at):
                 return True
             if not window.final and end - at < limits.UNIT_AHEAD:
                 return None
@@ -709,16 +709,24 @@ class Finder:
         """
         if tools is None or self._prompt is not None or self._odd_start(text, at):
             return False
+        if not _is_plain_list(text, at) and self._unit_start(text, at):
+            return False
         return "" not in self.frames or not text.startswith((*filter(None, tools),), at)
 
     @cached_property
     def _odd_start(self) -> Callable[[str, int], Any]:
-        """What matches the beginning of any of these, or white space before it."""
-        heads = (head.pattern for head, _ in map(unit_starts, self.wholes))
-        named = [head.replace("?P<name>", "?:") for head in heads]
-        return re.compile(
-            "|".join((r"\s", self._begun[0].pattern, *_trie(self.frames), *named))
-        ).match
+        """What matches the beginning of any of these but a unit, or white space before it."""
+        return re.compile("|".join((r"\s", self._begun[0].pattern, *_trie(self.frames)))).match
+
+    @cached_property
+    def _unit_start(self) -> Callable[[str, int], Any]:
+        """What matches the beginning of a unit, or of a plain list of calls."""
+        heads = (head.pattern.replace("?P<name>", "?:") for head, _ in self._units)
+        return re.compile("|".join(heads) or "(?!)").match
+
+    @cached_property
+    def _units(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+        return [*map(unit_starts, self.wholes)]
 
     @cached_property
     def regions(self) -> dict[str, set[str]]:
@@ -869,6 +877,10 @@ MESSAGE_MEMBER = (
 """A member that an assistant's message has beside its calls, where a model writes all of it."""
 _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
 """A plain list of calls, which is left to the formats of lists unless fenced or escaped."""
+
+
+def _is_plain_list(text: str, at: int) -> bool:
+    return bool(_LIST.match(text, at)) and ESCAPED not in text[at : at + limits.UNIT_AHEAD]
 
 
 @lru_cache(maxsize=64)

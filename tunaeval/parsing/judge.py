@@ -319,11 +319,13 @@ def _is_definition(
         # An unknown tool may have an argument of this name.
         return (schema is not None or "type" in arguments) and "properties" not in declared
     schemas = [key for key, one in arguments.items() if isinstance(one, dict) and _has_type(one)]
+    if not schemas:
+        return described and not arguments
     types = [admitted(member(schema, key, schema), schema) for key in schemas]
     if any("object" in admits and admits != ANY for admits in types):
         return False
     if described:
-        return bool(schemas or not arguments)
+        return True
     whole = [key for key in schemas if isinstance(arguments[key].get("description"), str)]
     return 0 < len(whole) == len(arguments)
 

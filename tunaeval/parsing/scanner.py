@@ -206,7 +206,7 @@ class Scanner(Passing):
         if not (window.final and finder.begins_plainly(window.text, window.pos, tools)):
             yield from self._first_turn()
             yield from self._prompted()
-            yield from self._unit()
+            yield from self._read_unit()
         search = finder.search_of(window.text) if window.final else finder.search
         while not (collector.full or self._over):
             if collector.calls:
@@ -256,11 +256,15 @@ class Scanner(Passing):
             self.collector.diagnose("too-many-markers", message, at, at)
 
     def _unit(self) -> Reading[None]:
+        """Read the rest of the text if it is a unit, unless one look says that it is none."""
+        window, tools = self.window, self._setting.tools
+        if not (window.final and self._finder.begins_plainly(window.text, window.pos, tools)):
+            yield from self._read_unit()
+
+    def _read_unit(self) -> Reading[None]:
         """Read the rest of the text if it is a unit: calls and nothing else."""
         window, finder, setting = self.window, self._finder, self._setting
         tools, level = setting.tools, setting.level
-        if window.final and finder.begins_plainly(window.text, window.pos, tools):
-            return
         while (begins := self._begins_unit()) is None:
             yield
         if not begins:
