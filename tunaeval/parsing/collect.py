@@ -130,7 +130,7 @@ class LiveCall:
         self.started = False
         self._collector = collector
         self._index = index
-        self._start = start
+        self._at = Span(start, start)
         self._tools = tools
         self._name = ""
         self.schema: Mapping[str, JsonValue] = {}
@@ -186,12 +186,11 @@ class LiveCall:
         call: ToolCall | None = None,
     ) -> None:
         """Report an event, or only markup for a finished call by a name that means no call."""
-        start, end = span or (self._start, self._start)
-        if self._name not in self._collector.abstain:
-            found = event(kind, start, end, text, index=self._index, name=self._name, call=call)
-            self._collector.report(found)
+        collector, span = self._collector, span or self._at
+        if self._name not in collector.abstain:
+            collector.report(_new_event(kind, span, text, self._index, self._name, call))
         elif call:
-            self._collector.withhold(call, start, end)
+            collector.withhold(call, *span)
 
 
 class LiveText:
@@ -276,7 +275,10 @@ class LiveObject:
         news = self._pieces[self._seen :]
         self._seen += len(news)
         for piece in news:
-            self._take(piece)
+            if self._grows and self._in_string and piece != '"':
+                self._value.append(piece)
+            else:
+                self._take(piece)
         if self._grows:
             self._report()
 

@@ -118,7 +118,8 @@ def judge(
     if fault or wrong:
         return JudgedCall(None, tuple(filter(None, (fault, wrong))), attempt, cut)
     notes, arguments = (*read.notes, *inner.notes), inner.value
-    for key in misplaced(name, arguments, _beside(value, keys), tools) if len(value) > 2 else ():
+    beside = _beside(value, keys) if len(value) > 2 else {}
+    for key in misplaced(name, arguments, beside, tools) if beside else ():
         message = f"{key[:60]!r} is beside the arguments of {name!r}, and does not count"
         notes += (Note("misplaced-argument", message),)
     if tools is not None and not fits(name, arguments, tools):

@@ -111,6 +111,9 @@ _BEHIND_MENTION = re.compile(r"""[ \t]++\w|["'”’)»,;:.?!]""").match
 _after_role = re.compile(r"(?:\A|\n)[ \t]*+(?:user|tool|ipython)\s*+\Z").search
 """Matches a line that is only a role: a header decoded without its special tokens."""
 
+_UNSEEN = limits.MAX_FIXED + 64
+"""How much of a block may arrive before it is searched for others' turns: less than `KEPT`."""
+
 _NEAR = 3
 """How many characters behind a header may tell that a sentence names it."""
 
@@ -593,8 +596,10 @@ class Scanner(Passing):
         """Read a block; note where others' turns may begin in it, up to the offset returned."""
         window, seen = self.window, self.window.offset
         for _ in reading:
-            self._note_others(seen, len(window.text), found)
-            seen = max(seen, window.base + len(window.text) - limits.MARGIN)
+            end = window.base + len(window.text)
+            if end - seen > _UNSEEN:
+                self._note_others(seen, len(window.text), found)
+                seen = end - limits.MAX_FIXED
             yield
         return seen
 

@@ -45,9 +45,13 @@ class EndError(Exception):
     or the frame around the value ends here; or else the code of the error that refuses the value.
     """
 
-    def __init__(self, code: str, message: str = "") -> None:
-        self.code = code
-        super().__init__(message)
+    @property
+    def code(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def message(self) -> str:
+        return str(self.args[1]) if len(self.args) > 1 else ""
 
 
 CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
@@ -311,7 +315,7 @@ class JsonReader:
                 return None
             if end.code not in REPAIRS:
                 so_far = "".join(self.pieces) + self._pending
-                return Unreadable(end.code, str(end), self._window.offset, so_far)
+                return Unreadable(end.code, end.message, self._window.offset, so_far)
             self.pieces += [_CLOSED[kind] for kind in reversed(self.open)]
             # If the text ends with a stop, the value is not cut off, only not closed. Stops without
             # letters, such as a code fence, do not count: a string that is cut off may contain one.
