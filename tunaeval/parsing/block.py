@@ -119,12 +119,19 @@ def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
 _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 
+Sound: TypeAlias = tuple[JsonObject, int, int, int]
+"""A valid object between a format's fixed texts: its value, the indices where it begins and ends,
+and that where the block ends.
+"""
+
+
 @dataclass(slots=True, eq=False)
 class Setting:
     """What the readers of a text's blocks share; `known` caches objects for a second reading.
 
     `tags`: objects with any keys are read in any tag, as tools are given. `dialects` are formats of
-    objects without markers that have other keys than those of the first such format.
+    objects without markers that have other keys than those of the first such format. `first` is a
+    format, and what its reader of sound blocks has found at the beginning of the text.
     """
 
     window: Window
@@ -134,6 +141,7 @@ class Setting:
     known: Objects | None = None
     tags: bool = False
     dialects: tuple[Format, ...] = ()
+    first: tuple[Format, Sound | None] | None = None
 
     def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
         """Return the schema of a tool's arguments; an empty one if the tool is not known."""
@@ -384,11 +392,6 @@ def _parts_of(
 
 _BETWEEN_OBJECTS = ",;{}"
 """What is read before a closer as more objects, or as what separates them."""
-
-Sound: TypeAlias = tuple[JsonObject, int, int, int]
-"""A valid object between a format's fixed texts: its value, the indices where it begins and ends,
-and that where the block ends.
-"""
 
 SoundReader: TypeAlias = Callable[[str, int], Sound | None]
 """Reads the object of the block whose opener is at an index of a complete text; returns None if the

@@ -936,40 +936,6 @@ def firsts_of(form: Format) -> tuple[str, ...]:
     return (*spellings(form.opener), *around)
 
 
-IN_OBJECT = re.compile(r"""["']\s*+[:,}\]]|[{,]\s*+\w++\s*+:""")
-IN_CALL = re.compile(r"""\w\(\s*+(?:\w++\s*+=|["')])|,\s*+\w++\s*+=""")
-_Ending: TypeAlias = tuple[tuple[str, ...], re.Pattern[str]]
-"""The possible ends of a call before its closer, and a pattern that matches inside the call."""
-
-
-@lru_cache(maxsize=512)
-def ending_of(form: Format) -> _Ending:
-    """Return the texts that may end a call before its closer, and a pattern of its inside."""
-    words = [
-        word for word in form.words if not isinstance(word, Space | Maybe) and word != form.closer
-    ]
-    last, inside = words[-1], IN_OBJECT
-    if row := next((word for word in words if isinstance(word, Many)), None):
-        fixed = [word for word in row.words if isinstance(word, Literal)]
-        inside = re.compile(re.escape(fixed[0].text))
-        last = fixed[-1] if last is row else last
-    match last:
-        case Literal():
-            return tuple(filter(None, map(str.rstrip, last.spellings))), inside
-        case CallObject() | Arguments():
-            return ("}", "]"), IN_OBJECT
-        case PythonCalls():
-            return (")", "]"), IN_CALL
-        case Elements():
-            return (">",), re.compile(r"<\w")
-    return (), inside
-
-
-_NAMES_IN = re.compile(r"[\w.-]++")
-_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
-"""Patterns of the name key and of the arguments key of a call that is written as JSON."""
-
-
 _TICK = re.compile(r"(?<!`)``?(?!`)")
 
 
@@ -983,48 +949,6 @@ def in_ticks(line: str, *, behind: bool = False, unknown: bool = False) -> bool:
     if start < 0 and (behind or len(line) >= limits.KEPT):
         return unknown
     return len(_TICK.findall(line, start + 1)) % 2 == 1
-
-
-def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
-    """Whether `before`, up to `KEPT` characters, ends like a call of a format with this closer.
-
-    A tool's name alone counts, too. A closer without letters proves nothing: False.
-    """
-    if token.kind not in ("close", "end") or not any(map(str.isalpha, token.text)):
-        return False
-    body, endings = before.rstrip(), [ending_of(form) for form in token.formats]
-    return any(
-        ends_in_tool(body, tools) or (body.endswith(texts) and _is_in(body, inside, token, tools))
-        for texts, inside in endings
-    )
-
-
-def ends_in_tool(text: str, tools: Tools | None) -> bool:
-    """Whether the last word of `text` is the name of a tool."""
-    return _any_tool(_NAMES_IN.findall(text)[-1:], tools)
-
-
-def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
-    return tools is not None and any(word in tools for word in words)
-
-
-def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
-    """Whether `body` seems to have a call: an object with keys, named arguments, or their tags.
-
-    If `inside` matches a tag, which may be farther back than `KEPT`, a long body counts, too. An
-    object inside quotes (an odd number of them in the last line) does not. If the closer's own
-    element is opened in `body`, it must also name a tool or have the keys of a call.
-    """
-    found, whole = inside.search(body) is not None, len(body) < limits.KEPT
-    if inside not in (IN_OBJECT, IN_CALL):
-        return found or not whole
-    _, lines, line = body.rpartition("\n")
-    if not found or ((whole or lines) and line.count('"') % 2):
-        return False
-    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
-    if f"{element} " not in body and f"{element}>" not in body:
-        return True
-    return all(key.search(body) for key in _KEYS) or _any_tool(_NAMES_IN.findall(body), tools)
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:

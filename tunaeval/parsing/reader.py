@@ -18,7 +18,7 @@ from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .audit import audit
 from .block import SoundReader, no_block, sound_block, sound_call_of
-from .collect import TEXTS, Collector, Event, Kind, new_result, widened, without_abstaining
+from .collect import TEXTS, Event, Kind, new_result, widened, without_abstaining
 from .finder import Finder, finder_of
 from .judge import Objects
 from .message import Deltas
@@ -63,14 +63,6 @@ def names_of(abstain: Collection[str]) -> frozenset[str]:
     if type(abstain) is tuple and not abstain:  # the usual case
         return frozenset()
     return abstain if type(abstain) is frozenset else frozenset(abstaining_names(abstain))
-
-
-def read_whole(
-    finder: Finder, tools: Tools | None, level: Level, text: str, objects: Objects | None = None
-) -> tuple[ParseResult, Collector]:
-    """Read a whole text in one pass; return the result and the collector that was filled."""
-    scanner = scanner_of(finder, tools, level, text, objects=objects)
-    return _result(scanner, finder, tools, text), scanner.collector
 
 
 def _result(scanner: Scanner, finder: Finder, tools: Tools | None, text: str) -> ParseResult:
@@ -146,19 +138,22 @@ class Reader:
     def _result(
         self, text: str, tools: Tools | None, level: Level, objects: Objects
     ) -> ParseResult:
-        sound = self._sound(text, 0)
+        form, sound = self.formats[0], self._sound(text, 0)
         if sound is not None and sound[3] == len(text):
-            call = sound_call_of(self.formats[0], sound, 0, tools)
+            call = sound_call_of(form, sound, 0, tools)
             if call is not None:
                 return new_result((call,), outcome="calls")
-        return read_whole(self._finder, tools, level, text, objects)[0]
+        first = None if self._sound is no_block else (form, sound)
+        finder = self._finder
+        scanner = scanner_of(finder, tools, level, text, objects=objects, first=first)
+        return _result(scanner, finder, tools, text)
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
     ) -> tuple[ParseResult, Iterator[tuple[Kind, int, int]]]:
         """Read a whole text; return the result, and each piece's kind, start and end."""
-        result, collector = read_whole(self._finder, tools, level, text)
-        return result, collector.pieces
+        scanner = scanner_of(self._finder, tools, level, text)
+        return _result(scanner, self._finder, tools, text), scanner.collector.pieces
 
     def read_turns(
         self, text: str, tools: Tools | None, level: Level, more: tuple[Turns, ...] = ()

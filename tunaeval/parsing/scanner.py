@@ -20,7 +20,7 @@ escaped underscores is read without the backslashes, but its offsets count them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -50,8 +50,6 @@ from .finder import (
     Token,
     before_end_tokens,
     closers_of,
-    ends_call,
-    ends_in_tool,
     ends_text,
     ends_turn,
     finder_of,
@@ -63,7 +61,7 @@ from .finder import (
     stands_alone,
 )
 from .judge import Objects
-from .passing import LINE_START, Passing, Unread
+from .passing import LINE_START, Passing, Unread, ends_call
 from .stripped import begins_stripped, read_stripped
 from .tagged import TaggedBlock
 from .unit import gather, read_unit
@@ -96,12 +94,6 @@ _SPACED = re.compile(SPACED)
 
 ELLIPSES = ("...", "…")
 
-_BODY = re.compile(r"""[{}\[\]("'=\n<]""")
-"""Characters of a call. Prose between two tags that a sentence names has none of them."""
-
-_BEGINNINGS = ("<", "{", "[", "(")
-"""The first characters of a call, its tag or a list of calls."""
-
 _IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
 
 _BEFORE_MENTION = re.compile(r"""(?:\w[,;:]?[ \t]++|["'“‘(«])\Z""")
@@ -125,16 +117,18 @@ def scanner_of(
     text: str | None = None,
     *,
     objects: Objects | None = None,
+    first: tuple[Format, Sound | None] | None = None,
     every: bool = False,
 ) -> Scanner:
     """Return a scanner of `text`, or, if `text` is None, of a stream that is fed to its window.
 
     `objects` caches damaged objects, so that reading the text again at another level is faster.
+    `first` is as in `Setting`.
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
     tags = tools is not None and JSON in finder.bodies
-    setting = Setting(window, collector, tools, level, objects, tags, finder.dialects)
+    setting = Setting(window, collector, tools, level, objects, tags, finder.dialects, first)
     return Scanner(finder.with_tools(tools, text), setting, every=every)
 
 
@@ -457,7 +451,11 @@ class Scanner(Passing):
             self._interrupt_mention(self._mention, token)
         sound: Sound | None = None
         if form.call and window.final and not quoted:
-            sound = sound_block(form)(window.text, window.pos)
+            first = self._setting.first
+            if first is not None and start == 0 and first[0] is form:
+                sound = first[1]
+            else:
+                sound = sound_block(form)(window.text, window.pos)
             call = sound and sound_call_of(form, sound, window.base, self._setting.tools)
             if sound and call:
                 self._take_sound(token, form, call, sound[3])
@@ -640,52 +638,6 @@ class Scanner(Passing):
             tagged = not (form.call or form.python) and self._tag_follows(at, token.text)
             quote = before[-1:] if before.endswith(("'", '"')) else ""
             self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
-
-    def _interrupt_mention(self, mention: Unread, token: Token) -> None:
-        """Report an opener without a call, if one was likely, when its format's next one comes."""
-        window = self.window
-        if mention.form is None or not mention.likely:
-            return
-        between = window.offset - mention.start - len(mention.token.text)
-        behind = window.text[window.pos - between : window.pos]
-        twice = between <= limits.WIDEST_GAP and not behind.strip()
-        if not twice and _names(token.formats) & _names((mention.form,)):
-            where = f"between {mention.token.text!r} and {token.text!r}"
-            self._report_unread(mention, where, window.offset)
-            mention.likely = False
-
-    def _close_unread(self, unread: Unread, closer: Token) -> None:
-        """Report the text between a marker and its closer here, if it looks like a broken call."""
-        text = unread.behind.replace(unread.quote, "") if unread.quote else unread.behind
-        named, tools = bool(text.strip()) or unread.inline, self._setting.tools
-        if unread.likely or _BODY.search(text) or ends_in_tool(text, tools) or not named:
-            where = f"between {unread.token.text!r} and {closer.text!r}"
-            self._report_unread(unread, where, self.window.offset + len(closer.text))
-
-    def _leave_region(self) -> None:
-        """Report an unclosed marker around calls if what follows it begins like a call."""
-        region = self._region
-        if region and region.behind.lstrip().startswith(_BEGINNINGS):
-            self._report_unread(region, f"behind {region.token.text!r}", self.window.offset)
-
-    def _report_unread(self, unread: Unread, where: str, end: int) -> None:
-        """Report a marker without a readable call, unless its text has a call or is reported."""
-        collector = self.collector
-        known = collector.has_call if unread.form else collector.has_said
-        if collector.last == "content" and not known(unread.start):
-            collector.refuse("invalid-json", f"nothing readable {where}", unread.start, end)
-
-    def _tag_follows(self, at: int, opener: str) -> bool:
-        """Whether an opener at index `at` begins a line or follows a tag, and precedes a tag."""
-        window = self.window
-        if not opener:  # the prompt ended with the opener
-            return False
-        before = window.text[max(0, at - 1) : at]
-        if window.pos - at > limits.MARGIN or before not in ("", "\n", ">"):
-            return False
-        inside = window.text[at + len(opener) : window.pos].rstrip()
-        follows = window.text[at + len(opener) : window.pos + 1].lstrip()[:1] == opener[0]
-        return follows or inside.endswith(">")
 
     def _close(self, token: Token) -> None:
         """Read a closer that is not part of a block, and report the broken call it may end."""
@@ -1145,8 +1097,3 @@ class Scanner(Passing):
         elif line.rstrip().endswith(ELLIPSES):
             collector.truncated = True
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
-
-
-def _names(forms: Iterable[Format]) -> set[str]:
-    """Return the names of formats, and of the formats that are read together with them."""
-    return {each.name for form in forms for each in (form, *form.also)}
