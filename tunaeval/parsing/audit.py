@@ -326,7 +326,8 @@ def _is_distinct(text: str) -> bool:
     return not _ELEMENT(text) and any(sign in text for sign in _SIGNS)
 
 
-_SIGNS = ("<", "[", "｜", "|")
+_SIGNS = "<[｜|"
+_HAS_SIGN = re.compile(f"[{re.escape(_SIGNS)}]").search
 
 _ELEMENT = re.compile(r"</?+[\w-]++>").fullmatch
 
@@ -399,7 +400,7 @@ _BRACKET, _FENCE_LINE = re.compile(r"[{(\[]"), re.compile(r"\n```\w{0,24}(?=\n)"
 def _inner(text: str, left: _Spans, tools: Tools) -> Iterator[_Place]:
     """Yield formats' inner texts, and whether a tool or a parameter is named near each."""
     for begin, end in left:
-        if not any(text.find(sign, begin, end) >= 0 for sign in _SIGNS):
+        if _HAS_SIGN(text, begin, end) is None:
             continue
         for found in _inner_texts().finditer(text, begin, end):
             near = text[max(0, found.start() - limits.KEPT) : found.end() + limits.KEPT]

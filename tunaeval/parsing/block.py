@@ -98,7 +98,7 @@ def literal(window: Window, spellings: tuple[str, ...]) -> Reading[bool]:
 def cut_off(window: Window, spellings: tuple[str, ...]) -> bool:
     """Whether the text ends here, or after an incomplete beginning of one of the spellings."""
     rest = window.text[window.pos : window.pos + max(map(len, spellings), default=0)]
-    return any(len(text) > len(rest) and text.startswith(rest) for text in spellings)
+    return bool([text for text in spellings if text.startswith(rest) and len(text) > len(rest)])
 
 
 def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
@@ -292,6 +292,10 @@ class Block(ABC):
                 form = next(named, form)
             word = form.call
         if word is None:
+            if not (read.repairs or read.notes or read.truncated or frame or self.frame):
+                call = sound_call(name, value, form.name, span, setting.tools)
+                if call is not None:
+                    return JudgedCall(call)
             word, value = _NAMED, {_NAMED.name: name, _NAMED.arguments: read.value}
             read = Read(value, read.repairs, read.notes, read.truncated)
         return judge(
@@ -399,10 +403,6 @@ block has to be read step by step.
 """
 
 
-def no_block(*_: object) -> None:
-    """Return None: the format's blocks are read step by step."""
-
-
 @lru_cache(maxsize=256)
 def sound_block(form: Format) -> SoundReader:
     """Return the reader of a sound block, for a format with a JSON object between fixed texts.
@@ -410,9 +410,7 @@ def sound_block(form: Format) -> SoundReader:
     The text up to the first `}` before the fixed ending is decoded at once; one valid object ends
     there for every other reader, too. White space around the object may be missing.
     """
-    word, ways = form.call, _around_object(form)
-    if word is None or not ways:
-        return no_block
+    word, ways = form.call or _NAMED, _around_object(form)
     name_key, arguments_key, is_last = word.name, word.arguments, form.words[-1] is word
 
     def read(text: str, at: int) -> Sound | None:

@@ -649,6 +649,8 @@ class Collector:
 
     def _text_of(self, kind: Kind, text: str) -> str:
         """Return the concatenated pieces of `text` that are of this kind."""
+        if kind not in self._kinds:
+            return ""
         if self._kinds == [kind]:
             return text
         return "".join([text[start:end] for start, end in self.spans(kind)])

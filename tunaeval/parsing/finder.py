@@ -448,6 +448,24 @@ _Row: TypeAlias = tuple[str, ...]
 """The start of an object without markers, as a row of fixed texts and keys of `_PARTS`."""
 
 
+class Either:
+    """Finds what either of two patterns finds first; of two at one place, the longer fixed text."""
+
+    def __init__(self, base: Search, own: re.Pattern[str]) -> None:
+        self._base, self._own = base, own
+
+    def search(self, text: str, *place: int) -> re.Match[str] | None:
+        one, other = self._base.search(text, *place), self._own.search(text, *place)
+        if one is None or other is None:
+            return one or other
+        if one.start() != other.start():
+            return one if one.start() < other.start() else other
+        return one if not one.lastindex and one.end() >= other.end() else other
+
+
+Search: TypeAlias = re.Pattern[str] | Either
+
+
 class Finder:
     """The compiled search of one set of formats. Patterns that few texts need are made lazily."""
 
@@ -457,6 +475,7 @@ class Finder:
         *,
         wants_tools: bool = False,
         more: tuple[Turns, ...] = (),
+        base: Finder | None = None,
     ) -> None:
         self.wants_tools = wants_tools
         """Whether calls without markers are read only if tools are given."""
@@ -490,10 +509,10 @@ class Finder:
         self._rows: tuple[tuple[_Row, Format], ...] = tuple(
             (row, form) for form, word in calls if word for row in word.opens
         )
-        self._bare: dict[str, Token] = {}
+        self.bare: dict[str, Token] = {}
         """The tokens of objects without markers, by the pattern of their beginning."""
         if self.bodies or self._tagged:
-            self._bare[combine.SPACED] = Token("spaced")
+            self.bare[combine.SPACED] = Token("spaced")
         for form in dict.fromkeys(form for _, form in self._rows):
             rows = ([*_atoms(row)] for row, each in self._rows if each is form)
             starts: dict[str, list[str]] = {}
@@ -501,7 +520,10 @@ class Finder:
                 starts.setdefault(first, []).append("".join(rest))
             for first, rests in starts.items():
                 pattern = f"{first}(?:{'|'.join(rests)})"
-                self._bare.setdefault(pattern, Token("bare", formats=(form,)))
+                self.bare.setdefault(pattern, Token("bare", formats=(form,)))
+        self._base = base if base and [*base.bare] == [*self.bare] else None
+        """The finder of all formats but those of tools' tags, whose patterns are compiled once."""
+        self._own = [text for text in self.tokens if base and text not in base.tokens]
 
     def _add_tags(self) -> None:
         """Add the tags that mean a call, if any of the formats reads calls inside of them."""
@@ -545,7 +567,7 @@ class Finder:
     @cached_property
     def frames(self) -> Frames:
         """The frames of the formats without their special tokens."""
-        return frames_of(self.formats)
+        return self._base.frames if self._base else frames_of(self.formats)
 
     @cached_property
     def dialects(self) -> tuple[Format, ...]:
@@ -573,33 +595,42 @@ class Finder:
                 return self
         return _with_tags(self, tuple(name for name in names if name in tags))
 
-    def like(self, forms: tuple[Format, ...], *more: Turns) -> Finder:
-        """Return the finder of other formats, or of more families, that is like this one."""
-        return finder_of(forms, wants_tools=self.wants_tools, more=(*self._more, *more))
+    def tagged(self, names: tuple[str, ...]) -> Finder:
+        """Return a finder that also finds the elements that are named after these tools."""
+        made = [form.of_tool(name) for name in names for form in self.by_tool]
+        fresh = [form for form in made if form.opener and form.opener.text not in self.tokens]
+        forms = (*self.formats, *self.wholes, *fresh)
+        if not fresh:
+            return self
+        return Finder(forms, wants_tools=self.wants_tools, more=self._more, base=self)
 
     def knowing(self, more: tuple[Turns, ...]) -> Finder:
         """Return a finder that also knows the turns of these families."""
         if more not in self._known:
-            forms = (*self.formats, *self.wholes, *self.by_tool)
-            self._known[more] = self.like(forms, *more)
+            forms, more_turns = (*self.formats, *self.wholes, *self.by_tool), (*self._more, *more)
+            self._known[more] = finder_of(forms, wants_tools=self.wants_tools, more=more_turns)
         return self._known[more]
 
     @cached_property
-    def search(self) -> re.Pattern[str]:
+    def search(self) -> Search:
         """The pattern of tokens before the first call: none of a dialogue in words."""
-        return search_for(self._before_calls, self._bare)
+        if self._base:
+            return Either(self._base.search, search_for(self._own))
+        return search_for(self._before_calls, self.bare)
 
     @cached_property
-    def search_on(self) -> re.Pattern[str]:
+    def search_on(self) -> Search:
         """The pattern of tokens after a call, those of a dialogue in words included."""
-        return search_for(self.tokens, self._bare)
+        if self._base:
+            return Either(self._base.search_on, search_for(self._own))
+        return search_for(self.tokens, self.bare)
 
-    def search_of(self, text: str) -> re.Pattern[str]:
+    def search_of(self, text: str) -> Search:
         """Return a pattern that finds the same in this text as `search`, but faster if possible.
 
         In a long text without the tokens that begin with a letter, these need not be looked for.
         """
-        words, wordless = self._wordless
+        words, wordless = self.wordless
         if not words or len(text) < limits.WORTH_A_LOOK or any(word in text for word in words):
             return self.search
         return wordless
@@ -612,11 +643,15 @@ class Finder:
     @cached_property
     def others(self) -> re.Pattern[str]:
         """The pattern of texts that begin a turn of another."""
+        if self._base:
+            return self._base.others
         return search_for((text for text, one in self.tokens.items() if one.kind == "turn"), ())
 
     @cached_property
     def later(self) -> re.Pattern[str]:
         """The pattern of texts that begin a turn of another, or a dialogue in words."""
+        if self._base:
+            return self._base.later
         return re.compile(f"{self.others.pattern}|{_LINE}")
 
     def begun(self, text: str, *, final: bool) -> tuple[Token, int, int] | bool | None:
@@ -624,7 +659,7 @@ class Finder:
 
         False if the text begins otherwise; None if more text could tell.
         """
-        whole, part, roles = self._begun
+        whole, part, roles = self.rests
         if (found := whole.match(text)) is None:
             return None if not final and part.match(text) else False
         token = roles[found[1]]
@@ -634,8 +669,10 @@ class Finder:
         return None if header.lastindex else (token, found.end(), header.end())
 
     @cached_property
-    def _begun(self) -> tuple[re.Pattern[str], re.Pattern[str], dict[str, Token]]:
+    def rests(self) -> tuple[re.Pattern[str], re.Pattern[str], dict[str, Token]]:
         """Patterns of a role of a header at a text's beginning, its beginnings; turns by role."""
+        if self._base:
+            return self._base.rests
         roles = dict[str, Token]()
         for family in self.turns:
             for role, is_own in family.rests:
@@ -647,10 +684,13 @@ class Finder:
         return whole, re.compile(rf"{before}(?:{cuts})?\Z"), roles
 
     @cached_property
-    def _wordless(self) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    def wordless(self) -> tuple[tuple[str, ...], Search]:
         """The texts of `_before_calls` that begin with a letter, and a search for all others."""
+        if self._base:
+            words, others = self._base.wordless
+            return words, Either(others, search_for(self._own))
         words = tuple(text for text in self._before_calls if text[:1].isalpha())
-        return words, search_for((t for t in self._before_calls if t not in words), self._bare)
+        return words, search_for((t for t in self._before_calls if t not in words), self.bare)
 
     def prompted(self, text: str, *, final: bool) -> Token | str | None:
         r"""Return what a text begins with if the prompt ended with the first format's opener.
@@ -709,14 +749,15 @@ class Finder:
         """
         if tools is None or self._prompt is not None or self._odd_start(text, at):
             return False
-        if not _is_plain_list(text, at) and self._unit_start(text, at):
+        is_list = text.startswith("[", at) and _is_plain_list(text, at)
+        if not is_list and self._unit_start(text, at):
             return False
         return "" not in self.frames or not text.startswith((*filter(None, tools),), at)
 
     @cached_property
     def _odd_start(self) -> Callable[[str, int], Any]:
         """What matches the beginning of any of these but a unit, or white space before it."""
-        return re.compile("|".join((r"\s", self._begun[0].pattern, *_trie(self.frames)))).match
+        return re.compile("|".join((r"\s", self.rests[0].pattern, *_trie(self.frames)))).match
 
     @cached_property
     def _unit_start(self) -> Callable[[str, int], Any]:
@@ -746,7 +787,7 @@ class Finder:
     def token(self, hit: re.Match[str]) -> Token:
         """Return the token that a match of one of the searches has found."""
         if hit.lastindex:
-            return [*self._bare.values()][hit.lastindex - 1]
+            return [*self.bare.values()][hit.lastindex - 1]
         return self.tokens[hit.group()]
 
     def shorter(self, token: Token) -> Token | None:
@@ -760,7 +801,7 @@ class Finder:
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known is not None and known.formats[:1] == (form,) and not longer
 
-    def next_in(self, window: Window, search: re.Pattern[str]) -> tuple[re.Match[str] | None, int]:
+    def next_in(self, window: Window, search: Search) -> tuple[re.Match[str] | None, int]:
         """Return the next hit that more text cannot change, and its index in the window's text; if
         there is none, None and the index where one may begin when more text arrives.
         """
@@ -779,17 +820,19 @@ class Finder:
         searched, at = window.held
         if searched != end or at < window.offset:
             first = max(window.pos, len(window.text) - self._longest)
-            found = self._partial.search(window.text, first)
+            found = self.partial.search(window.text, first)
             at = window.base + found.start() if found else end
             window.held = end, at
         return at - window.base
 
     @cached_property
-    def _partial(self) -> re.Pattern[str]:
+    def partial(self) -> Search:
         """Matches, at a text's end, an incomplete token."""
+        if self._base:
+            return Either(self._base.partial, _at_end(_trie(_cut(self._own))))
         rows = ([*_atoms(row)] for row, _ in self._rows)
         cuts = (first + _beginnings(rest) for first, *rest in rows if rest)
-        spaced = (combine.SPACED_CUT,) if combine.SPACED in self._bare else ()
+        spaced = (combine.SPACED_CUT,) if combine.SPACED in self.bare else ()
         return _at_end((*_trie(_cut(self.tokens)), *spaced, *cuts))
 
     @cached_property
@@ -835,11 +878,7 @@ def tags_of(tools: Tools) -> dict[str, str]:
 
 @lru_cache(maxsize=256)
 def _with_tags(finder: Finder, names: tuple[str, ...]) -> Finder:
-    """Return a finder that also finds the elements that are named after these tools."""
-    made = [form.of_tool(name) for name in names for form in finder.by_tool]
-    fresh = [form for form in made if form.opener and form.opener.text not in finder.tokens]
-    forms = (*finder.formats, *finder.wholes, *fresh)
-    return finder.like(forms) if fresh else finder
+    return finder.tagged(names)
 
 
 _TAGS = " tags"  # a key of `prepared` that is no tool's name

@@ -17,7 +17,7 @@ from tunaeval.types.parsing import LEVELS, Diagnosis, Level, ParseResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .audit import audit
-from .block import SoundReader, no_block, sound_block, sound_call_of
+from .block import SoundReader, sound_block, sound_call_of
 from .collect import TEXTS, Event, Kind, new_result, widened, without_abstaining
 from .finder import Finder, finder_of
 from .judge import Objects
@@ -113,11 +113,11 @@ class Reader:
         return made if turns else self
 
     @cached_property
-    def _sound(self) -> SoundReader:
+    def _sound(self) -> SoundReader | None:
         """The reader of a sound block, if a text that begins with the first format's is read so."""
         first = self.formats[0]
         begins = first.opener is not None and self._finder.begins(first.opener.text, first)
-        return sound_block(first) if begins else no_block
+        return sound_block(first) if begins else None
 
     def parse(
         self,
@@ -138,13 +138,13 @@ class Reader:
     def _result(
         self, text: str, tools: Tools | None, level: Level, objects: Objects
     ) -> ParseResult:
-        form, sound = self.formats[0], self._sound(text, 0)
-        if sound is not None and sound[3] == len(text):
-            call = sound_call_of(form, sound, 0, tools)
-            if call is not None:
-                return new_result((call,), outcome="calls")
-        first = None if self._sound is no_block else (form, sound)
-        finder = self._finder
+        finder, read, first = self._finder, self._sound, None
+        if read is not None:
+            form, sound = first = self.formats[0], read(text, 0)
+            if sound is not None and sound[3] == len(text):
+                call = sound_call_of(form, sound, 0, tools)
+                if call is not None:
+                    return new_result((call,), outcome="calls")
         scanner = scanner_of(finder, tools, level, text, objects=objects, first=first)
         return _result(scanner, finder, tools, text)
 

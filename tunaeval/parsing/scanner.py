@@ -1075,8 +1075,8 @@ class Scanner(Passing):
 
     def _finish(self) -> None:
         """Report what is incomplete at the text's end: a fence, announced calls, or an opener."""
-        collector, finder, line = self.collector, self._finder, self._line
-        end = self.window.offset
+        collector, finder, end = self.collector, self._finder, self.window.offset
+        line = self._line if self._line_at < end else ""
         collector.settle_blank("markup" if collector.last else "content")
         if collector.answered is not None:
             return

@@ -68,6 +68,7 @@ class TaggedBlock(Block):
         self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
     ) -> None:
         super().__init__(setting, form, start, quoted=quoted)
+        self._parts = _parts_of(form)
         self._name = name or form.tool or None
         self._key = ""
         self._kind: str | None = None
@@ -86,7 +87,7 @@ class TaggedBlock(Block):
 
     def read(self) -> Reading[None]:
         """Read the block. Without a name and the words that must follow it, it gives no call."""
-        words, closers, head, *_ = _parts_of(self._form)
+        words, closers, head, *_ = self._parts
         if head and self._is_whole and self._passes(head):
             fits = yield from self._body(words[-1], closers)
         else:
@@ -122,7 +123,7 @@ class TaggedBlock(Block):
 
     def _closers(self, words: Sequence[Word]) -> _Fits:
         """Skip the closers; judge the call if it is complete, and return whether it is."""
-        window, open_, tail = self._window, self._object is None, _parts_of(self._form).tail
+        window, open_, tail = self._window, self._object is None, self._parts.tail
         if tail and self._is_whole and (found := tail.match(window.text, window.pos)):
             window.pos, self.closed = found.end(), True
             self._take_all()
@@ -193,15 +194,16 @@ class TaggedBlock(Block):
         """Judge the call that was read, unless a sentence only names the markup."""
         name, end = self._name, self._stray.start if self._stray else self._window.offset
         span, read = Span(self._start, end), self._object or Read(self._arguments)
-        named = _is_named_in_prose(self._window, self._start, name, self._setting.tools)
-        if not read.value and named:
+        window, tools = self._window, self._setting.tools
+        if not read.value and _is_named_in_prose(window, self._start, name, tools):
             return
         if self.doubtful and self._object is None and not self._arguments:
             message = f"{name!r} has no arguments, and may be no tool"
             self._take(JudgedCall(None, (Note("missing-arguments", message),)), span)
             return
-        repairs, notes = (*self._repairs, *read.repairs), (*self._notes, *read.notes)
-        read = Read(read.value, repairs, notes, read.truncated)
+        if self._repairs or self._notes:
+            repairs, notes = (*self._repairs, *read.repairs), (*self._notes, *read.notes)
+            read = Read(read.value, repairs, notes, read.truncated)
         self._take(self._judge(read, span, name), span)
 
     def _give_up(self, why: Unreadable | None) -> None:
@@ -264,8 +266,8 @@ class TaggedBlock(Block):
             case Arguments():
                 if word.optional and (yield from next_char(self._window)) != "{":
                     return True
-                parts = _parts_of(self._form)
-                stops = parts.stops if after == parts.closers else stops_of(self._form, after)
+                usual = after == self._parts.closers
+                stops = self._parts.stops if usual else stops_of(self._form, after)
                 return (yield from self._json(word, stops))
             case Many():
                 return (yield from self._many(word, after))
@@ -409,7 +411,7 @@ class TaggedBlock(Block):
                 self._begin(self._name)
             self._argument((self._key, self._kind, text), closing.value, root)
             window.pos = found.end()
-        tail = _parts_of(self._form).tail if self._arguments else None
+        tail = self._parts.tail if self._arguments else None
         return tail is not None and tail.match(window.text, window.pos) is not None
 
     def _attribute_value(self) -> _Fits:

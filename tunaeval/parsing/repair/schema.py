@@ -544,7 +544,7 @@ def _compiled(schema: object, root: object, depth: int, *, closed: bool = False)
     if not _OF_OBJECTS.isdisjoint(schema):
         members, types = _members(schema, root, depth, closed=closed), types - {dict}
         if wanted == ["object"] and choices is None and not nullable:
-            return frozenset(), lambda value: isinstance(value, dict) and members(value)
+            return frozenset(), members
     if "items" in schema:
         items, types = _compiled(schema["items"], root, depth + 1), types - {list}
     check = partial(_fits_in, named, wanted, members, items)
@@ -575,7 +575,7 @@ _WALKED = _COMBINING | {"prefixItems"}
 
 
 def _members(schema: Schema, root: object, depth: int, *, closed: bool) -> Check:
-    """Return a check of an object's members; if it is `closed`, all of them have to be declared."""
+    """Return a check of an object; if it is `closed`, all of its members have to be declared."""
     others = True if schema.get("patternProperties") else schema.get("additionalProperties")
     known = {key: _compiled(one, root, depth + 1) for key, one in _properties(schema).items()}
     rest = _compiled(False if closed else others, root, depth + 1)
@@ -583,7 +583,9 @@ def _members(schema: Schema, root: object, depth: int, *, closed: bool) -> Check
     named = listed if isinstance(listed, list | tuple) else ()
     required = frozenset(name for name in named if isinstance(name, str))
 
-    def check(value: JsonObject) -> bool:
+    def check(value: JsonValue) -> bool:
+        if not isinstance(value, dict):
+            return False
         for key, inner in value.items():
             types, fitting = known.get(key, rest)
             if type(inner) not in types and not fitting(inner):
