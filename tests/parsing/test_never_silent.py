@@ -47,6 +47,25 @@ def test_a_reply_that_lost_its_special_tokens_is_read_with_a_repair(name: str, e
             )
 
 
+PAIR = "<arg_key>city</arg_key>{}<arg_value>Oslo</arg_value>{}"
+
+
+@pytest.mark.parametrize("gap", ["", "\n"])
+@pytest.mark.parametrize("end", ["", "</tool_call>", "\n</tool_call>\n"])
+def test_a_name_before_the_elements_of_arguments_lacks_only_its_tag(gap: str, end: str) -> None:
+    text = f"get_weather{gap}{PAIR.format(gap, end)}"
+    for reader in ("auto", "glm45", "glm47"):
+        result = read(text, reader, TOOLS)
+        assert [(call.name, call.arguments) for call in result.calls] == [
+            ("get_weather", {"city": "Oslo"})
+        ]
+        assert [r.code for r in result.calls[0].repairs] == ["stripped-tokens"]
+        assert not result.diagnoses
+    beside = read(f"I will.\n{text}", "auto", TOOLS)
+    assert not beside.calls
+    assert codes(beside)
+
+
 def test_what_several_formats_would_write_without_tokens_is_an_attempt() -> None:
     text = f"get_weather{OSLO}"
     assert read(text, "auto", TOOLS).outcome == "malformed"
@@ -61,6 +80,8 @@ def test_words_around_a_stripped_call_leave_it_unread() -> None:
 
 
 REMAINS = (
+    "<tool_call>get_weather city=Oslo",
+    "I look.\n<tool_call>\nget_weather city=Oslo days=2",
     "<name>\nget_weather\n<parameter=city>Oslo</parameter>",
     "<parameter=city>\nOslo\n</parameter>",
     f"<|message|>{OSLO}<|call|>",

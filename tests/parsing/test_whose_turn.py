@@ -169,6 +169,18 @@ def test_the_turns_of_each_family_are_known(family: str, begins: str, ends: str)
     assert reward(behind, gold_of("again"), recipe=Recipe(observations=False)).value < 1.0
 
 
+@pytest.mark.parametrize(("family", "begins", "ends"), HEADERS)
+def test_a_fence_that_stays_open_hides_no_header(family: str, begins: str, ends: str) -> None:
+    other = f"{begins}It {written('by_tool')} is.{ends}"
+    for opened in ("So:\n```python\nx = 1\n", "```\n", '```json\n{"a": 1}\n'):
+        text = f"{opened}{other}So {written('again')}"
+        first, every = assert_none_of_others(text, "hermes")
+        assert first == []
+        assert every in ([], ["again"]), family
+        closed = f"{opened}{begins}It is.{ends}\n```\n{written('sound')}"
+        assert streamed(closed, size=5) == parse(closed, tools=TOOLS)
+
+
 @pytest.mark.parametrize(
     "rest",
     ["user\n", "ipython<|end_header_id|>\n\n", "tool<|im_middle|>", "environment\n",

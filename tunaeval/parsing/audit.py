@@ -47,6 +47,8 @@ def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) 
             _report_named(collector, left, finder, text, tools)
         elif collector.calls and finder is not everything():
             _report_others(collector, left, finder, text, tools)
+    if tools and not (collector.attempts or collector.diagnoses):
+        _report_lost(collector, left, everything(), text, tools, anywhere=True)
     if not (collector.attempts or collector.diagnoses):
         _report_remains(collector, text, tools or Tools())
 
@@ -74,7 +76,7 @@ _BETWEEN, _QUOTING = " \t\r\n[", "\"':"
 """Characters that may be between an opener and a name, and those that some openers end with."""
 
 _SIGN = re.compile(r"[^\w\s]").search
-_ASSIGNED = re.compile(r"""["']?+[ \t]*+[:=>]""").match
+_ASSIGNED = re.compile(r"""["']?+[ \t]*+(?:[:=>]|</)""").match
 _NOTHING = re.compile(r"[^\w{}()]*+\w*+[^\w{}()]*+(?:\{[ \t\r\n]*+\}|\([ \t\r\n]*+\))").match
 _KEY = re.compile(r"""["'][\w-]++["'][ \t]*+:|\w[ \t]*+=""").search
 
@@ -86,15 +88,22 @@ def _ends_like_call(tail: str) -> bool:
 
 
 def _report_lost(
-    collector: Collector, left: _Spans, finder: Finder, text: str, tools: Tools
+    collector: Collector,
+    left: _Spans,
+    finder: Finder,
+    text: str,
+    tools: Tools,
+    *,
+    anywhere: bool = False,
 ) -> None:
-    """Report each piece of content that ends like a call whose opener is missing.
+    """Report each piece of content that ends like a call whose opener is missing; with `anywhere`,
+    also one that ends otherwise.
 
     A piece in which there is a diagnosis already is skipped.
     """
     tries = iter(range(limits.LOST_TRIES))
     for start, end in left:
-        if _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
+        if anywhere or _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
             noted = partial(collector.has_diagnosis, start - 1, end + 1)
             found = _lost_in(text[start:end], finder, tools, tries, noted)
             if found is not None:
@@ -112,7 +121,8 @@ def _lost_in(
     `tries` limits how many names with arguments are examined in the whole text; `noted` says
     whether there is a diagnosis of the content already.
     """
-    for at, end in merge(*(_places(content, name) for name in filter(None, tools))):
+    names = [name for name in tools if name and name in content]
+    for at, end in merge(*(_places(content, name) for name in names)) if names else ():
         before, ahead = content[max(0, at - limits.KEPT) : at], content[end : end + limits.KEPT]
         if not _has_arguments(ahead, tools[content[at:end]].parameters):
             continue
@@ -394,7 +404,7 @@ def _loosely_named(text: str, left: _Spans, name: str, tools: Tools) -> Iterator
             at = text.find(name, stop, end)
 
 
-_BRACKET, _FENCE_LINE = re.compile(r"[{(\[]"), re.compile(r"\n```\w{0,24}(?=\n)")
+_BRACKET, _FENCE_LINE = re.compile(r"[{(\[]|<\w"), re.compile(r"\n```\w{0,24}(?=\n)")
 
 
 def _inner(text: str, left: _Spans, tools: Tools) -> Iterator[_Place]:

@@ -76,6 +76,7 @@ class Passing:
     Attributes:
         _region: The opening marker around all calls of a format, until its closer is read.
         _mention: The last opener that nothing like a call followed.
+        _in_code: Whether a code fence is open.
         _quote_open: Whether inline code is open that began directly before a marker.
         _after_reasoning: Whether white space that follows still belongs to the reasoning before.
         _line_at: The offset from which text counts as part of the current line.
@@ -86,7 +87,7 @@ class Passing:
     _setting: Setting
     _region: Unread | None = None
     _mention: Unread | None = None
-    _quote_open = _after_reasoning = False
+    _quote_open = _after_reasoning = _in_code = False
     _line_at = 0
 
     def _pass_text(self, end: int) -> None:
@@ -186,6 +187,26 @@ class Passing:
         known = collector.has_call if unread.form else collector.has_said
         if collector.last == "content" and not known(unread.start):
             collector.refuse("invalid-json", f"nothing readable {where}", unread.start, end)
+
+    def _ends_broken(self, token: Token) -> bool:
+        """Whether a closer ends text that looks like a call without an opener; if so, report it."""
+        collector, tools = self.collector, self._setting.tools
+        if collector.last != "content" or not ends_call(token, self._last_piece, tools):
+            return False
+        quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
+        region = self._region  # a region is reported when it ends
+        if region and not collector.has_said(region.start):
+            return False
+        if quoted or collector.has_said(collector.last_start):
+            return False
+        self._diagnose_stray(token)
+        collector.attempt(self.window.offset)
+        return True
+
+    def _diagnose_stray(self, token: Token) -> None:
+        """Report a closer without an opener."""
+        start, message = self.window.offset, f"{token.text!r} closes nothing"
+        self.collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _tag_follows(self, at: int, opener: str) -> bool:
         """Whether an opener at index `at` begins a line or follows a tag, and precedes a tag."""

@@ -61,7 +61,7 @@ from .finder import (
     stands_alone,
 )
 from .judge import Objects
-from .passing import LINE_START, Passing, Unread, ends_call
+from .passing import LINE_START, Passing, Unread
 from .stripped import begins_stripped, read_stripped
 from .tagged import TaggedBlock
 from .unit import gather, read_unit
@@ -72,6 +72,10 @@ _CLOSING, _CLOSING_LINE = re.compile("```"), re.compile(r"^[ \t]{0,40}+```", re.
 
 A string in the code may have ticks elsewhere.
 """
+
+_BARE_FENCE = re.compile(r"^[ \t]{0,40}+```[ \t]{0,40}+(?:\r?\n|\Z)", re.MULTILINE)
+_BARE_LINE = re.compile(r"^[ \t]{0,40}+```[ \t]{0,40}+\r?\n", re.MULTILINE)
+"""A line that is a fence without a language, so that it closes one and opens none."""
 
 _LANGUAGE = r"[ \t]?[A-Za-z0-9_+-]{0,24}"
 
@@ -151,7 +155,7 @@ class Scanner(Passing):
         _announced: The offset of a marker that announces calls, until the first call is read.
         _refused: The opener of a block that could not be read and whose inside now follows.
         _left_open: The format of a block without a closer; the closer may come after other text.
-        _in_code: Whether a code fence is open.
+        _closing_at: Where the next line that closes a fence ends, once looked for; -1 if none does.
         _code_thinks: Whether a reasoning opener was read in code.
         _thought: The span of the first reasoning opener that was read as content.
         _turn_at: The offset where the current turn begins; `_calls_before` are the calls before it.
@@ -169,8 +173,9 @@ class Scanner(Passing):
     _refused: Token | None = None
     _left_open: Format | None = None
     _thought: Span | None = None
+    _closing_at: int | None = None
     _turn_at = _calls_before = _vain = _fenced_vain = 0
-    _in_code = _code_thinks = _over = _is_own = _has_thought = False
+    _code_thinks = _over = _is_own = _has_thought = False
 
     def __init__(
         self, finder: Finder, setting: Setting, *, inside: bool = False, every: bool = False
@@ -666,26 +671,6 @@ class Scanner(Passing):
         else:
             self._pass_as_text(text)
 
-    def _ends_broken(self, token: Token) -> bool:
-        """Whether a closer ends text that looks like a call without an opener; if so, report it."""
-        collector, tools = self.collector, self._setting.tools
-        if collector.last != "content" or not ends_call(token, self._last_piece, tools):
-            return False
-        quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
-        region = self._region  # a region is reported when it ends
-        if region and not collector.has_said(region.start):
-            return False
-        if quoted or collector.has_said(collector.last_start):
-            return False
-        self._diagnose_stray(token)
-        collector.attempt(self.window.offset)
-        return True
-
-    def _diagnose_stray(self, token: Token) -> None:
-        """Report a closer without an opener."""
-        start, message = self.window.offset, f"{token.text!r} closes nothing"
-        self.collector.diagnose("stray-closer", message, start, start + len(token.text))
-
     def _around(self, token: Token) -> None:
         """Read a marker around all calls of a format; report a region that has a broken call."""
         if self._is_quoted():
@@ -737,6 +722,15 @@ class Scanner(Passing):
         is_closed = end is not None and before.rstrip().endswith(FENCE)
         return (self._in_code and not is_closed) or self._is_quoted()
 
+    def _is_closed(self) -> Reading[bool]:
+        """Return whether the fence that is open here is closed later, as those of mentions are."""
+        window = self.window
+        if self._closing_at is None or 0 <= self._closing_at < window.offset:
+            yield from gather(window, _BARE_LINE)
+            closing = _BARE_FENCE.search(window.text, window.pos)
+            self._closing_at = window.base + closing.end() if closing else -1
+        return self._closing_at >= 0
+
     def _header(self, token: Token) -> Reading[int]:
         """Return the length of the header of a turn that begins here; 0 if it is only mentioned."""
         window, ticked = self.window, in_ticks(self._line)
@@ -752,14 +746,17 @@ class Scanner(Passing):
             ):
                 break
             yield
-        if hit is None or self._is_code() or (hit.lastindex and hit.end() < len(text)):
+        if hit is None or (hit.lastindex and hit.end() < len(text)):
             return 0
-        if ticked and "`" in text[hit.end() : line if line > 0 else end]:
+        size, follows = hit.end() - at, text[hit.end() : end]
+        if ticked and "`" in (text[hit.end() : line] if line > 0 else follows):
             return 0
-        is_more = hit.end() > at + len(token.text)
-        if _BEFORE_MENTION.search(self._line) and (is_more or _BEHIND_MENTION(text, hit.end())):
+        is_more = size > len(token.text)
+        if _BEFORE_MENTION.search(self._line) and (is_more or _BEHIND_MENTION(follows)):
             return 0
-        return hit.end() - at
+        if self._is_code() and (self._is_quoted() or (yield from self._is_closed())):
+            return 0
+        return size
 
     def _first_turn(self) -> Reading[None]:
         """Pass the rest of a header that the text begins with, and another's turn behind it."""

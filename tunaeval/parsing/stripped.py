@@ -2,7 +2,9 @@
 
 What a format writes without them (`functionget_weather` and a fence, for DeepSeek's) is derived
 from the format. If a whole reply has that form for exactly one format of those that are read, and
-names a given tool, the tokens are put back, and the format's own reader reads the text.
+names a given tool, the tokens are put back, and the format's own reader reads the text. A name
+before the elements of arguments lacks only the tag around the call, and any format that writes
+these elements reads it.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ _SPECIAL, _ANGLED = re.compile(f"{_BARRED}|{_CAPITALS}"), re.compile(_BARRED)
 """A special token: a word between angle brackets with a bar, or capitals in square brackets. The
 latter are ordinary text for some tokenizers, so that only the first one, before the name, is lost.
 """
+
+_TAGS = re.compile(r"(?:<[^<>]{1,40}>\s*+)+").fullmatch
 
 _NAME, _BODY = "\x00", "\x01"
 
@@ -88,8 +92,11 @@ def _frames_of(form: Format) -> Iterator[Frame]:
         between, _, after = rest.removeprefix(name.after_text if name else "").partition(_BODY)
         rows = {(_SPECIAL.sub("", between), _SPECIAL.sub("", after))}
         rows.add((_ANGLED.sub("", between), _ANGLED.sub("", after)))
-        prefix = _SPECIAL.sub("", before)
-        for start in dict.fromkeys((prefix, prefix.removeprefix("assistant"))):
+        if begins.startswith("<") and _TAGS(before):  # its elements say that the call's tag is lost
+            rows, before_name = {(between.strip() + gap, after) for gap in ("", "\n")}, ""
+        else:
+            before_name = _SPECIAL.sub("", before)
+        for start in dict.fromkeys((before_name, before_name.removeprefix("assistant"))):
             for row in sorted(rows) if begins else ():
                 if (start, *row) != (before, between, after):
                     yield Frame(form, (before, between, after), (start, *row), suffix, begins)
@@ -156,12 +163,13 @@ def read_stripped(
     base: int,
     read: Callable[[Format, str], Collector],
 ) -> tuple[Collector, Place] | None:
-    """Read a text that is a call of exactly one format without its special tokens, or return None.
+    """Read a text that is one call of a format without its special tokens; None if it is not.
 
     `read` reads a text with the tokens put back. Returns its collector, and a function that maps
     the offsets in it to those of the text, which begins at offset `base`.
     """
     found: dict[str, tuple[Collector, Place]] = {}
+    elements = True
     for head in _heads(known, Window(text, final=True), tools):
         if head and head.frame.form.name not in found:
             restored, place = _restored(head, text, base)
@@ -169,9 +177,10 @@ def read_stripped(
             kinds = {kind for kind, start, end in collector.pieces if restored[start:end].strip()}
             if collector.calls and not collector.attempts and kinds <= {"call", "markup"}:
                 found[head.frame.form.name] = collector, place
-    if len(found) != 1:
+                elements = elements and head.frame.begins.startswith("<")
+    if len(found) != 1 and not (found and elements):
         return None
-    ((collector, place),) = found.values()
+    collector, place = next(iter(found.values()))
     repair = Repair("stripped-tokens", "the special tokens of the format are missing", Span(0, 0))
     if refused := forbidden_at((repair,), level):
         collector = Collector(listened=False)
