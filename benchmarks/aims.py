@@ -179,8 +179,9 @@ class Times:
     def twelve(self, join: Callable[[list[float]], float]) -> float:
         return join([self.over(form, form, OLD) or 0.0 for form in TWELVE])
 
-    def milliseconds(self, work: str) -> float:
-        return median(self.found[work, HERE]) / 1000
+    def slowest(self, works: Sequence[str]) -> float:
+        """Return the milliseconds of the work that takes longest."""
+        return max(median(self.found[work, HERE]) for work in works) / 1000
 
 
 def jobs() -> tuple[list[Any], dict[str, Job]]:
@@ -219,34 +220,32 @@ def jobs() -> tuple[list[Any], dict[str, Job]]:
     return table.TOOLS.as_openai(), made
 
 
+def over(work: str, other: str = "floor") -> Callable[[Times], float | None]:
+    """Return the figure of one work in times of another."""
+    return lambda times: times.over(work, other)
+
+
 def rows() -> Iterator[Row]:
     """Yield the aims without the real replies."""
     yield Row("12 formats over the older commit, mean", 3, 1.7, lambda t: t.twelve(mean))
     yield Row("12 formats over the older commit, worst", 5, 3, lambda t: t.twelve(max))
-    yield Row(
-        "behind or before prose, over the call",
-        4,
-        4,
-        lambda t: t.worst(("behind", "before"), "alone"),
-    )
-    yield Row("behind a thought, over the call", 5, 5, lambda t: t.over("thought", "alone"))
+    prose = ("behind", "before")
+    yield Row("behind or before prose, over the call", 4, 4, lambda t: t.worst(prose, "alone"))
+    yield Row("behind a thought, over the call", 5, 5, over("thought", "alone"))
     for name in ("type to coerce", "unknown tool", "alias", "closer", "encoded arguments"):
-        yield Row(f"{name}, floors", 75, 40, lambda t, name=name: t.over(name, "floor"))  # type: ignore[misc]
+        yield Row(f"{name}, floors", 75, 40, over(name))
     damaged = {"Python literals": (2, 1), "trailing comma": (2, 1), "missing bracket": (2, 1),
                "bare keys": (1.2, 0.6), "single quotes": (1, 0.5)}  # fmt: skip
     for name, (pure, compiled) in damaged.items():
-        yield Row(f"{name}, over json_repair", pure, compiled,
-                  lambda t, name=name: t.over(name, f"{name}/json"))  # type: ignore[misc]  # fmt: skip
+        yield Row(f"{name}, over json_repair", pure, compiled, over(name, f"{name}/json"))
     for name, pure, compiled in (("analysis", 75, 40), ("two", 50, 28), ("structured", 15, 12)):
-        yield Row(f"{name}, floors", pure, compiled, lambda t, name=name: t.over(name, "floor"))  # type: ignore[misc]
+        yield Row(f"{name}, floors", pure, compiled, over(name))
     for name, pure, compiled in (("words", 20, 12), ("cut", 70, 40), ("beside", 90, 55)):
-        yield Row(f"reward, {name}, over a regex", pure, compiled,
-                  lambda t, name=name: t.over(name, f"{name}/regex"))  # type: ignore[misc]  # fmt: skip
-    yield Row("32 KB in pieces of 4, ms", 25, 18, lambda t: t.milliseconds("32 KB"))
-    whole, pieces = (lambda t: max(map(t.milliseconds, FLOODS)),
-                     lambda t: max(t.milliseconds(f"{one}/64") for one in FLOODS))  # fmt: skip
-    yield Row("100 kB of a flood at the worst, ms", 150, 150, whole)
-    yield Row("the same streamed by 64, ms", 250, 250, pieces)
+        yield Row(f"reward, {name}, over a regex", pure, compiled, over(name, f"{name}/regex"))
+    yield Row("32 KB in pieces of 4, ms", 25, 18, lambda t: t.slowest(["32 KB"]))
+    yield Row("100 kB of a flood at the worst, ms", 150, 150, lambda t: t.slowest(FLOODS))
+    pieces = [f"{flood}/64" for flood in FLOODS]
+    yield Row("the same streamed by 64, ms", 250, 250, lambda t: t.slowest(pieces))
 
 
 REAL = {"bfcl-2024": (1.25, 0.75), "replies-2026": (1.4, 0.85)}
