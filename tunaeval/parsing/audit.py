@@ -41,13 +41,15 @@ def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) 
     left = collector.spans("content")
     if not left and (collector.calls or collector.attempts):
         return  # all of the text was read
+    is_named = tools is not None and any(map(text.__contains__, tools))
     if tools:
-        _report_lost(collector, left, finder, text, tools)
+        if is_named:
+            _report_lost(collector, left, finder, text, tools)
         if not (collector.calls or collector.attempts):
             _report_named(collector, left, finder, text, tools)
         elif collector.calls and finder is not everything():
             _report_others(collector, left, finder, text, tools)
-    if tools and not (collector.attempts or collector.diagnoses):
+    if tools and is_named and not (collector.attempts or collector.diagnoses):
         _report_lost(collector, left, everything(), text, tools, anywhere=True)
     if not (collector.attempts or collector.diagnoses):
         _report_remains(collector, text, tools or Tools())
