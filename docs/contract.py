@@ -23,8 +23,9 @@ PAGE = ROOT / "docs" / "reference" / "names.md"
 
 MODULES = {
     "tunaeval.types": "",
+    "tunaeval.types.history": "History HistoryCall",
     "tunaeval.types.roles": (
-        "Adapter Agent AnyTool Client Harness Parser Recorder Scorer ToolWrapper Transcript Writer"
+        "Adapter Agent AnyTool Client Harness Parser Recorder Scorer ToolWrapper Writer"
     ),
     "tunaeval.types.runs": (
         "AttemptRecord CallRecord CategoryScore Expectation ExpectedCall LevelResult Report "

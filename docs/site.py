@@ -19,6 +19,7 @@ TARGET = ROOT / "build" / "pages"
 
 AT_THE_TOP = {
     "README.md": "index.md",
+    "docs/README.md": "pages.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "CHANGELOG.md": "project/changes.md",
     "SECURITY.md": "project/security.md",

@@ -27,13 +27,16 @@ FACE = frozenset({"__init__", "_version"})
 LAYERS = (
     ("limits", "showing"),
     ("errors",),
+    ("registry",),
     ("types", "workers"),
-    ("registry", "files", "grammar", "matching"),
+    ("files", "grammar", "matching"),
     ("tools",),
+    ("wire",),
     ("parsing",),
     ("models", "reports"),
     ("scoring", "rewards", "runs", "doctor"),
     ("data",),
+    ("plugins",),
     ("api",),
     ("tunaeval",),
     ("testing",),
@@ -54,7 +57,7 @@ HOMES = {
     "xllamacpp": ("models",),
     "socket": ("models",),
     "urllib": ("models",),
-    "subprocess": ("models", "api", "tools"),
+    "subprocess": ("models", "api", "plugins", "tools"),
     "mcp": ("tools",),
     "multiprocessing": ("workers",),
 }
@@ -82,7 +85,7 @@ The import is in the method, so importing the value loads nothing above it; the 
 whatever else was imported, and needs no global that somebody else has to fill.
 """
 
-PURE = {"limits", "grammar", "parsing", "matching", "rewards"}
+PURE = {"limits", "grammar", "wire", "parsing", "matching", "rewards"}
 IMPURE = frozenset({
     "asyncio", "concurrent", "ctypes", "datetime", "ftplib", "glob", "http", "httpx2", "io",
     "logging", "multiprocessing", "os", "pathlib", "platform", "random", "secrets", "select",

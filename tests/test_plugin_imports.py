@@ -19,29 +19,22 @@ def site(tmp_path: Path) -> Site:
 
 
 LEAVING = {
-    "KeyboardInterrupt": "raise KeyboardInterrupt",
     "GeneratorExit": "raise GeneratorExit('gone')",
     "SystemExit": "raise SystemExit(0)",
     "ExceptionGroup": "raise ExceptionGroup('two', [ValueError(1), ValueError(2)])",
     "BaseExceptionGroup": "raise BaseExceptionGroup('two', [KeyboardInterrupt(), SystemExit()])",
     "MemoryError": "raise MemoryError",
     "RecursionError": "def f(): f()\nf()",
-    "it did not end within 0.5 s": "import time\nwhile True: time.sleep(9)",
-    "it did not end within 0.5 s ": "while True:\n  try:\n    while True: pass\n"
-    "  except Exception: pass",
 }
 
 
 @pytest.mark.parametrize("words", LEAVING)
-def test_whatever_an_import_does_is_the_plugins_own_failure(
-    site: Site, words: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TUNAEVAL_IMPORT_SECONDS", "0.5")
+def test_whatever_an_import_does_is_the_plugins_own_failure(site: Site, words: str) -> None:
     site.install("tuna-rogue", LEAVING[words], name="rogue")
     site.install("tuna-good", PARSER)
     said, listed = site.ask("[tried('rogue'), [[e.name, e.status] for e in plugins.entries()]]")
     assert said.startswith("PluginLoadError: parser 'rogue' of tuna-rogue 1.0 cannot be imported")
-    assert words.strip() in said
+    assert words in said
     assert listed == [["built-in", "ok"], ["mine", "ok"], ["rogue", "broken"]]
 
 

@@ -179,7 +179,8 @@ def codes_in_the_source() -> set[str]:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_option_is_in_the_reference(command: str) -> None:
     text = (ROOT / "docs/reference/command-line.md").read_text("utf-8")
-    section = text.partition(f"\n## `tunaeval {command}`")[2].partition("\n## ")[0]
+    section = text.partition(f"\n### `tunaeval {command}`")[2].partition("\n### ")[0]
+    section = section.partition("\n## ")[0]
     help_ = subprocess.run(
         [sys.executable, "-m", "tunaeval", command, "--help"],
         capture_output=True, text=True, check=True, cwd=ROOT,

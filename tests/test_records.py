@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 from tunaeval.errors import RecordError
 from tunaeval.files.records import (
     MAX_DEPTH,
-    TOO_DEEP,
     RecordWriter,
     append,
     decode,
@@ -35,6 +34,7 @@ from tunaeval.files.records import (
     replace_document,
     write_document,
 )
+from tunaeval.limits import TOO_DEEP
 
 # Two lone surrogates that make a pair are one character in JSON, so no text here has both.
 texts = st.text(st.characters(codec=None, exclude_characters="\udc00", max_codepoint=0xDBFF))

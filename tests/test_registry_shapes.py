@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tunaeval.registry import instance_of, maker_of
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client, Writer
+from tunaeval.types.shapes import instance_of, maker_of
 
 
 class Model:

@@ -2,7 +2,6 @@ from .api.agents import AgentClient as AgentClient
 from .api.agents import CommandClient as CommandClient
 from .api.calibrating import calibrate as calibrate
 from .api.comparing import compare as compare
-from .api.extensions import registries as registries
 from .api.matching import expect as expect
 from .api.matching import match as match
 from .api.matrices import arun_matrix as arun_matrix
@@ -10,6 +9,7 @@ from .api.matrices import run_matrix as run_matrix
 from .api.running import arun as arun
 from .api.running import run as run
 from .api.scores import ascore as ascore
+from .api.scores import history as history
 from .api.scores import read_scores as read_scores
 from .api.scores import score as score
 from .api.sessions import ScoringSession as ScoringSession
@@ -33,6 +33,7 @@ from .parsing.api import parse as parse
 from .parsing.api import parse_levels as parse_levels
 from .parsing.api import parse_many as parse_many
 from .parsing.api import parse_message as parse_message
+from .parsing.api import parser_for as parser_for
 from .parsing.api import qwen25 as qwen25
 from .parsing.api import render as render
 from .parsing.api import stream as stream
@@ -40,6 +41,7 @@ from .parsing.collect import Event as Event
 from .parsing.constraint import Constraint as Constraint
 from .parsing.constraint import constrain as constrain
 from .parsing.reader import Stream as Stream
+from .plugins import registries as registries
 from .reports.console import print_execution as print_execution
 from .reports.drift import Change as Change
 from .reports.drift import Drift as Drift
@@ -58,10 +60,12 @@ from .runs.rescore import rescore as rescore
 from .runs.rescore_bfcl import BfclModel as BfclModel
 from .runs.rescore_bfcl import rescore_bfcl as rescore_bfcl
 from .runs.runner import AsyncHarness as AsyncHarness
+from .runs.runner import SuiteRun as SuiteRun
 from .runs.suites.check import check_suite as check_suite
 from .runs.suites.loading import load_suite as load_suite
 from .runs.suites.loading import suite_names as suite_names
 from .scoring.judging.judge import Judge as Judge
+from .scoring.scorers import scorer as scorer
 from .scoring.settings import ScoreSettings as ScoreSettings
 from .tools.answering import call_id as call_id
 from .tools.executor import Backoff as Backoff
@@ -80,12 +84,14 @@ from .tools.tool_prompts import ToolPrompt as ToolPrompt
 from .tools.tool_prompts import read_tool_prompt as read_tool_prompt
 from .tools.workspace.space import Workspace as Workspace
 from .tools.workspace.toolbox import workspace_tools as workspace_tools
+from .tools.wrapper import record_runs as record_runs
 from .types.calls import Repair as Repair
 from .types.calls import Span as Span
 from .types.calls import ToolCall as ToolCall
 from .types.calls import Tools as Tools
 from .types.calls import ToolSpec as ToolSpec
 from .types.conversations import Conversation as Conversation
+from .types.figures import CategoryScore as CategoryScore
 from .types.parsing import Diagnosis as Diagnosis
 from .types.parsing import ParseResult as ParseResult
 

@@ -28,6 +28,9 @@ rows, lines to parse) is read line by line.
 MAX_DEPTH = 128
 """Deepest nesting of brackets; well below Python's recursion limit."""
 
+TOO_DEEP = "(nested too deeply to be kept)"
+"""What stands in a record, or in a text, for a value that is nested more deeply."""
+
 MAX_SCHEMA_DEPTH = 128
 """How many levels of a value and its schema are followed: as deep as values may be."""
 

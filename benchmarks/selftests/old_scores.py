@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from tunaeval.scoring.history import CallRun, History, history_of
+from tunaeval.scoring.history import history_of
 from tunaeval.scoring.settings import USUAL_SETTINGS
+from tunaeval.types.history import History, HistoryCall
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript
 
@@ -35,26 +36,26 @@ def old_default(messages: Sequence[Message]) -> float:
     return 0.40 * goal + 0.30 * _plan(history) + 0.15 * _success(history) + 0.15 * _context(history)
 
 
-def _failed(run: CallRun) -> bool:
-    return run.success is not None and run.failed and run.success.reason not in _NOT_FAILED_THEN
+def _failed(run: HistoryCall) -> bool:
+    return not run.dangles and run.failed and run.ok_reason not in _NOT_FAILED_THEN
 
 
-def _succeeded(run: CallRun) -> bool:
-    return run.success is not None and not _failed(run)
+def _succeeded(run: HistoryCall) -> bool:
+    return not run.dangles and not _failed(run)
 
 
-def _work(history: History) -> Iterator[CallRun]:
-    return (run for run in history.runs if run.tool not in _ENDS | _PLANNERS)
+def _work(history: History) -> Iterator[HistoryCall]:
+    return (run for run in history.calls if run.tool not in _ENDS | _PLANNERS)
 
 
 def _goal(history: History) -> float:
-    messages = history.transcript.messages
+    messages = history.messages
     spoken = [m for m in messages if m.role == "assistant" and m.content.strip()]
-    if not history.runs and not spoken:
+    if not history.calls and not spoken:
         return 0.0
     if not any(map(_succeeded, _work(history))):
         return 0.3
-    last = history.runs[-1]
+    last = history.calls[-1]
     begin = last.message + 1
     claims = [m for m in messages[begin:] if m in spoken and m.content.startswith(_PHRASES)]
     if claims or (last.tool in _ENDS and not _failed(last)):
@@ -63,19 +64,19 @@ def _goal(history: History) -> float:
 
 
 def _plan(history: History) -> float:
-    runs = [run for run in history.runs if run.tool not in _ENDS]
+    runs = [run for run in history.calls if run.tool not in _ENDS]
     steps = [list(step) for _, step in groupby(runs, lambda run: run.batch)]
     planned = any(run.tool in _PLANNERS and _succeeded(run) for run in steps[0]) and len(steps) > 1
     value = 0.3 if len(steps) > 20 else 0.7 if planned else 0.5
     again, before = 0, set[tuple[str, str | None]]()
     for step in steps:
-        again += sum(_succeeded(run) and (run.key, run.answer) in before for run in step)
-        before = {(run.key, run.answer) for run in step if _succeeded(run)}
+        again += sum(_succeeded(run) and (run.key, run.result) in before for run in step)
+        before = {(run.key, run.result) for run in step if _succeeded(run)}
     return value * (1 - again / len(runs))
 
 
 def _success(history: History) -> float:
-    runs = history.runs
+    runs = history.calls
     retries, failed = 0, set[str]()
     for _, step in groupby(runs, lambda run: run.batch):
         batch = list(step)
@@ -88,7 +89,7 @@ def _success(history: History) -> float:
 
 
 def _context(history: History) -> float:
-    reported = [m.usage.prompt_tokens or 0 for m in history.transcript.messages if m.usage]
-    said = sum(len(m.content) for m in history.transcript.messages) / 4
+    reported = [m.usage.prompt_tokens or 0 for m in history.messages if m.usage]
+    said = sum(len(m.content) for m in history.messages) / 4
     tokens = max([said, *reported])
     return USUAL_SETTINGS.context_steps.value(tokens)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 
 from tests.adapters.agent_writers import AGENT_WRITERS
+from tests.adapters.file_writers import FILE_WRITERS, SPENT, UNMARKED
 from tests.adapters.steps import Answered, Asked, Called, Step, conversations
 from tunaeval.data import as_atif
 from tunaeval.data.adapters.documents import read_conversation, read_file
@@ -27,18 +29,26 @@ def said(steps: Sequence[Step]) -> list[str]:
     return [step.text for step in steps if isinstance(step, Asked) and step.text]
 
 
-@pytest.mark.parametrize("name", AGENT_WRITERS)
+WRITERS = {**AGENT_WRITERS, **FILE_WRITERS}
+
+
+@pytest.mark.parametrize("name", WRITERS)
 @settings(max_examples=15)
 @given(steps=conversations())
 def test_nothing_is_lost_and_the_shape_is_found(name: str, steps: list[Step]) -> None:
-    written = AGENT_WRITERS[name](steps)
+    written = WRITERS[name](steps)
     lines = "\n".join(map(json.dumps, written)).encode()
+    shape = name.partition(" ")[0]
     (read,) = read_file(lines)
-    assert read.shape == name.partition(" ")[0]
+    for again in (read_file(lines, shape=shape), read_file(json.dumps(written).encode())):
+        assert [replace(one, warnings=()) for one in again] == [replace(read, warnings=())]
+    assert read.shape == shape
     made = [(c.name, c.arguments, c.id) for m in read.messages for c in m.tool_calls]
     assert made == [call for step in steps if isinstance(step, Called) for call in step.calls]
     told = [one for step in steps if isinstance(step, Answered) for one in step.results]
-    if name == "codex":  # its results have a heading
+    if name in UNMARKED:
+        assert [one[:2] for one in results_in(read)] == sorted(one[:2] for one in told)
+    elif name == "codex":  # its results have a heading
         assert [one[::2] for one in results_in(read)] == sorted(one[::2] for one in told)
     else:
         assert results_in(read) == sorted(told)
@@ -46,7 +56,10 @@ def test_nothing_is_lost_and_the_shape_is_found(name: str, steps: list[Step]) ->
     texts = [m.reasoning if "interactions" in name else m.content for m in read.messages
              if m.role == "assistant"]  # fmt: skip
     replied = [step.text for step in steps if isinstance(step, Called) and step.text]
-    assert [text for text in texts if text] == replied
+    assert [text for text in texts if text] == replied + ["Done."] * (name == "promptfoo")
+    spent = [m.usage for m in read.messages if m.role == "assistant" and m.tool_calls]
+    if name in SPENT:
+        assert {(one.prompt_tokens, one.completion_tokens) for one in spent if one} == {(100, 5)}
     assert {notice.code for notice in read.warnings} <= {"dangling-call"}
     assert list(read.sources) == sorted(read.sources)
 

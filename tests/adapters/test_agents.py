@@ -299,8 +299,7 @@ def test_events_of_the_first_openhands_are_read() -> None:
         ("user", "Look."),
         ("assistant", "I look.", ("run", "event-3")),
         ("tool", "no ls", "event-3", True),
-        ("assistant", "Nothing.", ("finish", "f1")),
-        ("tool", "", "f1", None),
+        ("assistant", "Nothing."),
     ]
     assert read.messages[2].tool_calls[0].arguments == {"command": "ls"}
     state = {"source": "environment", "observation": "agent_state_changed", "content": "",

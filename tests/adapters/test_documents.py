@@ -115,7 +115,7 @@ def test_what_is_odd_about_calls_and_results_is_told(
 
 def test_a_warning_is_in_words() -> None:
     (notice,) = read_conversation(CHAT[:2]).warnings
-    assert notice == Notice("dangling-call", "the call 'c1' of 'read' has no result", 1)
+    assert notice == Notice("dangling-call", "the call 'c1' of 'read' has no result", 1, "/1")
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def as_dictionaries(calls: Any) -> list[dict[str, Any]]:
 
 def as_objects(calls: Any) -> list[object]:
     return [
-        SimpleNamespace(id="1", type="function", function=SimpleNamespace(**one["function"]))
-        for one in as_dictionaries(calls)
+        SimpleNamespace(id=str(at), type="function", function=SimpleNamespace(**one["function"]))
+        for at, one in enumerate(as_dictionaries(calls))
     ]
 
 

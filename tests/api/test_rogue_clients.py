@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import tunaeval
-from tunaeval.api.extensions import registries
 from tunaeval.errors import ClientSetupError, PluginError, UsageError
+from tunaeval.plugins import registries
 from tunaeval.types.exchange import Reply, Request
 
 

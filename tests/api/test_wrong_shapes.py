@@ -213,22 +213,22 @@ def test_a_typo_is_not_blamed_on_the_client() -> None:
     assert str(caught.value).endswith("did you mean 'repeats'?")
 
 
-class Half:
-    """A scorer that returns a bare number."""
+class Word:
+    """A scorer that returns a bare text."""
 
-    name, weight = "half", 1.0
+    name, weight = "word", 1.0
 
     async def score(self, transcript: object) -> CategoryScore:
         del transcript
-        return 0.5  # type: ignore[return-value]  # what a user may get wrong
+        return "good"  # type: ignore[return-value]  # what a user may get wrong
 
 
-def test_a_scorer_that_returns_a_number_is_told_what_is_wanted() -> None:
-    result = tunaeval.score(TASK, "q", categories=[Half()])
+def test_a_scorer_that_returns_a_text_is_told_what_is_wanted() -> None:
+    result = tunaeval.score(TASK, "q", categories=[Word()])
     assert result.weighted_total is None
     assert result.details.outcome == "category_failure"
     assert (
-        "the scoring category 'half' returned 0.5; wanted a CategoryScore(value=0.5, "
+        "the scoring category 'word' returned 'good'; wanted a bool, a number from 0 to 1, None, "
         in result.details.reasoning
     )
 

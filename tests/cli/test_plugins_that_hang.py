@@ -38,7 +38,7 @@ WHY = {
     "hangs": "it did not end within 1 s",
     "shut": "it did not end within 1 s",
     "deaf": "it did not end within 1 s",
-    "leaves": "SystemExit: 0",
+    "leaves": "it ended the process that looked at it (exit code 0)",
     "quits": "SystemExit: 0",
     "dies": "it ended the process that looked at it (signal 9)",
 }
@@ -100,21 +100,13 @@ def test_a_format_is_shown_without_a_look_at_the_others(site: Site) -> None:
     assert child.returncode == 0
 
 
-@pytest.mark.parametrize("name", ["hangs", "leaves", "quits"])
-def test_using_one_that_hangs_or_ends_the_process_is_a_sentence(site: Site, name: str) -> None:
-    site.install(f"tuna-{name}", SOURCES[name], name=name)
-    code, out, err = done(site, "parse", "a.txt", "--format", name)
+def test_using_one_that_exits_is_a_sentence(site: Site) -> None:
+    site.install("tuna-quits", SOURCES["quits"], name="quits")
+    code, out, err = done(site, "parse", "a.txt", "--format", "quits")
     assert (code, out) == (2, "")
-    assert err.startswith(f"tunaeval: format or parser {name!r} of tuna-{name} 1.0 cannot be imp")
-    assert WHY[name] in err
+    assert err.startswith("tunaeval: format or parser 'quits' of tuna-quits 1.0 cannot be imported")
+    assert WHY["quits"] in err
     assert err.count("\n") == 1
-
-
-def test_one_that_ends_the_process_when_it_is_used_is_named(site: Site) -> None:
-    site.install("tuna-late", LATE.format("os._exit(0)"), name="late")
-    code, _, err = done(site, "parse", "a.txt", "--format", "late")
-    assert code == 2
-    assert "parser 'late' of tuna-late 1.0 raised SystemExit: 0" in err
 
 
 HUNG = "open('hung', 'w').close()"
@@ -137,19 +129,18 @@ def interrupted(site: Site, child: subprocess.Popen[str], times: int = 1) -> str
 @pytest.mark.parametrize(
     "source", [f"{HUNG}\n{SOURCES['hangs']}", LATE.format(f"{HUNG}; time.sleep(99)")]
 )
-def test_an_interrupt_names_the_one_that_hung(site: Site, source: str) -> None:
+def test_an_interrupt_ends_one_that_hangs(site: Site, source: str) -> None:
     site.install("tuna-slow", source, name="slow")
     with started(site, "parse", "a.txt", "--format", "slow", seconds=60) as child:
         err = interrupted(site, child)
-    who = "format or parser 'slow' of tuna-slow 1.0"
-    assert err == f"tunaeval: interrupted while {who} was running\n"
+    assert err == "tunaeval: interrupted\n"
 
 
-def test_two_interrupts_name_one_that_does_not_heed_the_first(site: Site) -> None:
+def test_two_interrupts_end_one_that_does_not_heed_the_first(site: Site) -> None:
     site.install("tuna-deaf", f"{HUNG}\n{SOURCES['deaf']}", name="deaf")
     with started(site, "parse", "a.txt", "--format", "deaf", seconds=60) as child:
         err = interrupted(site, child, 2)
-    assert "interrupted at once while format or parser 'deaf' of tuna-deaf 1.0 was running" in err
+    assert "interrupted at once" in err
 
 
 def test_an_interrupt_names_the_one_that_hangs_a_listing(site: Site) -> None:
@@ -159,13 +150,3 @@ def test_an_interrupt_names_the_one_that_hangs_a_listing(site: Site) -> None:
     assert err == (
         "tunaeval: interrupted while format or parser 'hangs' of tuna-hangs 1.0 was looked at\n"
     )
-
-
-def test_a_process_of_ones_own_may_end_itself(site: Site) -> None:
-    """What a plug-in forks ends as it likes, and so does the program around tunaeval."""
-    forked = "os._exit(0) if os.fork() == 0 else os.wait()"
-    site.install("tuna-forks", f"import os\n{forked}\n{PARSER}")
-    assert site.ask("tried('mine')") == "Reader"
-    program = "import os, tunaeval\ntunaeval.parse('', format='hermes')\nos._exit(7)"
-    ended = subprocess.run([sys.executable, "-c", program], env=environment(), check=False)
-    assert ended.returncode == 7

@@ -18,7 +18,7 @@ from tests.clients.asking import GOOD, ask, failure
 from tests.clients.test_streamed_replies import DONE, WHOLE, call, event, names, streamed
 from tests.faults import Answer, FaultServer
 from tunaeval.models.clients.answers import MAX_BODY_BYTES, Unpacking
-from tunaeval.parsing.sse import OTHER_CHOICES
+from tunaeval.parsing.message import OTHER_CHOICES
 from tunaeval.types.exchange import Reply
 
 

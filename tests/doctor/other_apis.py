@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from tests.doctor.answering import Reply, answer
 from tests.doctor.serving import Served
-from tunaeval.models.endpoint.dialects import DIALECTS
+from tunaeval.wire.apis import APIS
 
 Event = dict[str, Any]
 Spoil: TypeAlias = Callable[[str, list[Event]], list[Event]]
@@ -20,8 +20,7 @@ def sound(_: str, events: list[Event]) -> list[Event]:
 
 
 def answer_worded(served: Served, api: Any, body: dict[str, Any], spoil: Spoil) -> Reply:
-    dialect = DIALECTS[api]
-    request = dialect.read(body, {})
+    request, _ = APIS[api].read_request(body, {})
     chat = {
         "model": body.get("model"),
         "messages": [dict(message) for message in request.messages],
@@ -31,9 +30,10 @@ def answer_worded(served: Served, api: Any, body: dict[str, Any], spoil: Spoil) 
     reply = answer(served, chat)
     if reply.status != 200:
         return reply
-    made = DIALECTS["chat"].answer_of(json.loads(reply.body))
+    made = APIS["chat"].read_reply(json.loads(reply.body))
     if not request.streams:
-        return Reply.json(spoil(api, [dialect.whole(made, request, 1)])[0])
-    events = spoil(api, [json.loads(json.dumps(one)) for one in dialect.events(made, request, 1)])
+        return Reply.json(spoil(api, [APIS[api].write_reply(made, request, 1)])[0])
+    written = APIS[api].write_events(made, request, 1)
+    events = spoil(api, [json.loads(json.dumps(one)) for one in written])
     text = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in events)
     return Reply(200, {"Content-Type": "text/event-stream"}, text.encode())

@@ -84,6 +84,12 @@ def bare(messages: Sequence[dict[str, Any]]) -> Written:
     return Written("\n".join(map(json.dumps, calls)) or PROSE)
 
 
+def forgetful(messages: Sequence[dict[str, Any]]) -> Written:
+    """Makes the first call alone."""
+    calls = asked_for(messages)[:1]
+    return Written(hermes(calls), calls) if calls else Written(PROSE)
+
+
 def looping(messages: Sequence[dict[str, Any]]) -> Written:
     """Never ends."""
     return Written(("again and " if asked_for(messages) else "hello and ") * 20_000)
@@ -97,6 +103,7 @@ MODELS: dict[str, Callable[[Sequence[dict[str, Any]]], Written]] = {
     "clumsy": clumsy,
     "fenced": fenced,
     "bare": bare,
+    "forgetful": forgetful,
     "looping": looping,
 }
 WEAK = ("talkative", "careless", "clumsy", "fenced", "bare", "looping")

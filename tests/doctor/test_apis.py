@@ -18,9 +18,9 @@ from tests.doctor.other_apis import Event, sound
 from tests.doctor.test_bad_servers import JSON
 from tunaeval.doctor.asks import ONE
 from tunaeval.doctor.examination import Examination, examine
+from tunaeval.doctor.reading import read_answer
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import APIS
-from tunaeval.doctor.wording import read_worded
 from tunaeval.models.clients.server import Heard
 
 
@@ -130,10 +130,71 @@ def test_calls_left_in_the_text_are_found_in_every_api() -> None:
     assert {f"{api}/calls-as-written/whole/calls-in-content" for api in APIS} <= faults(found)
 
 
+def _words_for_calls(_: str, events: list[Event]) -> list[Event]:
+    """The calls are lost, and words that the model wrote before them are left."""
+    words = {"type": "output_text", "text": "I do it.", "annotations": []}
+    item = {"type": "message", "id": "m", "role": "assistant", "content": [words]}
+    said = {"type": "response.output_text.delta", "item_id": "m", "output_index": 0,
+            "content_index": 0, "delta": "I do it."}  # fmt: skip
+    kept = [one for one in events if "function_call" not in json.dumps(one.get("item", one["type"]))
+            and "arguments" not in one["type"]] if len(events) > 1 else events  # fmt: skip
+
+    def change(value: Any) -> Any:
+        if isinstance(value, dict):
+            is_call = value.get("type") == "function_call"
+            return item if is_call else {key: change(one) for key, one in value.items()}
+        return [change(one) for one in value] if isinstance(value, list) else value
+
+    changed = [change(one) for one in kept]
+    called = changed != events or kept != events
+    return [*changed[:-1], *([said] if called and len(events) > 1 else []), changed[-1]]
+
+
+@pytest.mark.parametrize("only", [(), ("responses",)])
+def test_a_call_that_the_server_lost_is_found_without_raw_text(only: tuple[str, ...]) -> None:
+    with Loopback("second-call-lost", apis=sound) as server:
+        found = examined(server, *only)
+    lost = {f"responses/two-calls/{mode}/calls-lost" for mode in ("whole", "streamed")}
+    assert lost <= faults(found)
+    assert found.exit == 1
+
+
+def test_a_call_that_was_lost_behind_words_is_found_without_raw_text() -> None:
+    with Loopback(apis=lambda of, events: _words_for_calls(of, events) if of == "responses"
+                  else events) as server:  # fmt: skip
+        found = examined(server)
+    assert {f"responses/calls-as-written/{mode}/calls-lost" for mode in ("whole", "streamed")} <= (
+        faults(found)
+    )
+    assert {one.partition("/")[0] for one in faults(found)} == {"responses"}
+
+
+@pytest.mark.parametrize("model", ["forgetful", "talkative"])
+def test_a_call_that_the_model_did_not_make_is_not_lost(model: str) -> None:
+    with Loopback(apis=sound, model=model) as server:
+        found = examined(server)
+    assert not faults(found)
+    assert found.exit != 1
+
+
+def test_a_stream_that_loses_a_call_is_found_where_the_last_event_has_it() -> None:
+    def without_events(_: str, events: list[Event]) -> list[Event]:
+        if len(events) == 1:
+            return events
+        return [one for one in events if "function_call" not in json.dumps(one)
+                or one["type"] == "response.completed"]  # fmt: skip
+
+    with Loopback(apis=lambda of, events: without_events(of, events) if of == "responses"
+                  else events) as server:  # fmt: skip
+        found = examined(server)
+    assert "responses/stream-frames/streamed/frame-final" in faults(found)
+    assert "responses/calls-as-written/streamed/calls-lost" in faults(found)
+
+
 def test_cached_tokens_of_a_prompt_are_counted_by_anthropic_beside_the_others() -> None:
     usage = {"input_tokens": 1, "cache_read_input_tokens": 6, "output_tokens": 2}
     body = json.dumps({"content": [], "stop_reason": "end_turn", "usage": usage}).encode()
-    answer = read_worded(replace(ONE[0], api="messages"), Heard(200, {}, body))
+    answer = read_answer(replace(ONE[0], api="messages"), Heard(200, {}, body))
     assert (answer.prompt_tokens, answer.completion_tokens, answer.finish) == (7, 2, "stop")
 
 
@@ -153,9 +214,9 @@ EVENTS = st.lists(st.dictionaries(
 @pytest.mark.parametrize("api", APIS)
 def test_no_answer_raises(api: Any, events: list[dict[str, Any]]) -> None:
     text = "".join(f"data: {json.dumps(one)}\n\n" for one in events)
-    read_worded(replace(ONE[1], api=api), Heard(200, {}, text.encode()))
+    read_answer(replace(ONE[1], api=api), Heard(200, {}, text.encode()))
     for body in events[:1]:
-        read_worded(replace(ONE[0], api=api), Heard(200, {}, json.dumps(body).encode()))
+        read_answer(replace(ONE[0], api=api), Heard(200, {}, json.dumps(body).encode()))
 
 
 @pytest.mark.parametrize("api", APIS)

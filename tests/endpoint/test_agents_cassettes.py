@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx2
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tunaeval
@@ -18,7 +19,7 @@ from tests.endpoint.asking import TOOLS, chat, question, refusal, said
 from tests.endpoint.test_strangers import CHAT, GEMINI, MESSAGES, RESPONSES
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.models.endpoint.cassettes import MASKS, Masker, key_of, masked
-from tunaeval.models.endpoint.dialects import DIALECTS
+from tunaeval.wire.apis import APIS
 
 BODIES: dict[Any, dict[str, Any]] = {
     "chat": CHAT, "responses": RESPONSES, "messages": MESSAGES, "gemini": GEMINI,
@@ -26,7 +27,7 @@ BODIES: dict[Any, dict[str, Any]] = {
 
 
 def key(api: Any, body: dict[str, Any]) -> str:
-    return key_of(Masker(MASKS).normalised(DIALECTS[api].read(body, {})))
+    return key_of(Masker(MASKS).normalised(APIS[api].read_request(body, {})[0]))
 
 
 def with_ids(value: Any, call_id: str, item_id: str) -> Any:
@@ -51,6 +52,112 @@ def test_the_ids_of_every_api_change_no_key(api: str, ids: list[str]) -> None:
     assert key(api, BODIES[api] | {"tools": []}) != key(api, BODIES[api])
 
 
+IDS = st.uuids().map(str) | st.from_regex(
+    r"[a-z]{2,5}_(?=[0-9])[0-9A-Za-z]{16,32}|01[0-9A-HJ-NP-TV-Z]{24}|00-[0-9]{32}-[0-9]{16}-01",
+    fullmatch=True,
+)
+TIMES = (
+    st.floats(1e9, 4e9)
+    | st.integers(10**12, 4 * 10**12)
+    | st.datetimes().map(lambda one: f"{one.isoformat()}Z")
+)
+METADATA = st.dictionaries(st.sampled_from(["turn_id", "createdAt", "trace"]), IDS | TIMES) | (
+    st.fixed_dictionaries({"session": st.fixed_dictionaries({"id": IDS, "seen": st.lists(TIMES)})})
+)
+SIGNATURES = ("signature", "thoughtSignature", "thought_signature")
+LISTS = {"chat": "messages", "responses": "input", "messages": "messages", "gemini": "contents"}
+
+
+def with_metadata(api: str, data: st.DataObject) -> dict[str, Any]:
+    """The request of an API with metadata beside its messages, and signatures in their parts."""
+    body: dict[str, Any] = json.loads(json.dumps(BODIES[api]))
+    for message in body[LISTS[api]]:
+        kinds = st.lists(st.sampled_from(["code_item"]), max_size=1)
+        passed = {"turn_id": data.draw(IDS), "create_time": data.draw(TIMES)}
+        message["internal_passthrough"] = passed | {"kinds": data.draw(kinds)}
+        if metadata := data.draw(METADATA):
+            message["more"] = metadata
+        parts = message.get("parts", message.get("content", message.get("tool_calls")))
+        for part in parts if isinstance(parts, list) else ():
+            part[data.draw(st.sampled_from(SIGNATURES))] = data.draw(st.text())
+            part.get("function", part)[data.draw(st.sampled_from(SIGNATURES))] = data.draw(
+                st.text()
+            )
+    return body
+
+
+@settings(max_examples=50)
+@given(data=st.data())
+@pytest.mark.parametrize("api", BODIES)
+def test_ids_times_and_signatures_beside_a_message_change_no_key(
+    api: str, data: st.DataObject
+) -> None:
+    body = with_metadata(api, data)
+    assert key(api, body) == key(api, BODIES[api])
+    masker = Masker(MASKS)
+    assert masker.body(masker.body(body)) == masker.body(body)
+
+
+def places(value: Any, *path: Any, is_ours: bool = False) -> Iterator[tuple[Any, ...]]:
+    """Where the arguments, schemas, texts and results of a request are, and what is in them."""
+    ours = ("text", "arguments", "args", "input", "output", "response", "parameters", "thinking")
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for name, one in items:
+        is_text = name == "content" and isinstance(one, str)
+        found = is_ours or is_text or (path and name in (*ours, "input_schema", "instructions"))
+        if found:
+            yield (*path, name)
+        if isinstance(one, dict | list):
+            yield from places(one, *path, name, is_ours=bool(found) and name != "content")
+
+
+def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    made = value.copy()
+    made[path[0]] = changed(value[path[0]], path[1:], new)
+    return made
+
+
+@settings(max_examples=50)
+@given(data=st.data())
+@pytest.mark.parametrize("api", BODIES)
+def test_what_a_model_reads_counts_whatever_its_name_and_form(
+    api: str, data: st.DataObject
+) -> None:
+    """In arguments, schemas, texts and results an id or a time is a value like others."""
+    path = data.draw(st.sampled_from([*places(BODIES[api])]))
+    old: Any = BODIES[api]
+    for name in path:
+        old = old[name]
+    seconds = data.draw(
+        st.lists(st.integers(10**9, 4 * 10**9), min_size=2, max_size=2, unique=True)
+    )
+    news: list[Any] = seconds
+    if isinstance(old, str):
+        news = [f"{old} {one}" for one in seconds]
+    elif isinstance(old, dict):
+        name = data.draw(
+            st.sampled_from(["turn_id", "id", "call_id", "at_passthrough", *SIGNATURES])
+        )
+        made: list[list[Any]] = [
+            seconds,
+            [*map(str, seconds)],
+            [{"create_time": one} for one in seconds],
+        ]
+        news = [{**old, "type": "function", name: one} for one in data.draw(st.sampled_from(made))]
+    masker = Masker(MASKS)
+    first, second = (key_of(masker.body(changed(BODIES[api], path, new))) for new in news)
+    assert first != second, path
+
+
+@pytest.mark.parametrize("more", [{"note": "a"}, {"turn_id": "a", "note": "b c"}, {"score": 0.5}])
+def test_an_object_beside_a_message_that_has_more_than_ids_counts(more: dict[str, Any]) -> None:
+    body = json.loads(json.dumps(CHAT))
+    body["messages"][1]["more"] = more
+    assert key("chat", body) != key("chat", CHAT)
+
+
 @pytest.mark.parametrize(
     "field", ["metadata", "client_metadata", "prompt_cache_key", "user", "labels", "stream"]
 )
@@ -68,6 +175,8 @@ def test_fields_that_no_answer_depends_on_are_left_out(field: str) -> None:
         ("Chunk ID: 7f3a2b\nWall time: 0.0123 seconds\nok", "<chunk>\nWall time: <seconds>\nok"),
         ('{"exit_code": 0, "duration_seconds": 0.1}', '{"exit_code": 0, "<duration>}'),
         ("in /x/.claude/projects/-tmp-a-b/memory", "in /x/<project>/memory"),
+        ("Today's date is Saturday, November 28, 2026 (in your locale)",
+         "Today's date is <day> (in your locale)"),
         ("ok in 12ms", "ok in <seconds>"),
         ("call_me_maybe and call_1", "call_me_maybe and call_1"),
         ("wait 5 seconds", "wait 5 seconds"),

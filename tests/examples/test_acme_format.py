@@ -124,6 +124,8 @@ def test_everything_it_brings_is_found(acme: Environment) -> None:
             ("classifiers", "acme-polite"),
             ("checks", "acme-no-call-twice"),
             ("adapters", "acme-langsmith"),
+            ("wrappers", "acme-gadgets"),
+            ("harnesses", "acme-backwards"),
         )
     }
 
@@ -257,7 +259,7 @@ def test_its_own_tests_pass(acme: Environment, tmp_path: Path) -> None:
         "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider", str(tests), cwd=tmp_path
     )
     assert done.returncode == 0, done.stdout
-    assert "10 passed" in done.stdout
+    assert "12 passed" in done.stdout
 
 
 def test_a_name_that_two_packages_claim_is_an_error_that_names_both(

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import tunaeval
-from tunaeval.api.extensions import registries
 from tunaeval.grammar.formats import FORMATS
+from tunaeval.plugins import registries
 
 _PROGRAM = """
 import os, sys, threading, traceback

@@ -11,7 +11,7 @@ import pytest
 from tests.faults import Answer, FaultServer, completion
 from tests.faults.runs import asked, within
 from tests.harness.whole_runs import lines
-from tunaeval.files.records import TOO_DEEP
+from tunaeval.limits import TOO_DEEP
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.suites.loading import load_suite

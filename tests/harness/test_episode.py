@@ -289,3 +289,72 @@ def test_the_laws_of_an_episode(
     firsts = [result.levels[one].first_attempt_ok for one in LEVELS]
     assert expect != "call" or firsts == sorted(firsts)
     assert result == ScenarioResult.model_validate(result.model_dump())
+
+
+Limited = Callable[[Reply], tuple[ScenarioResult, list[Request]]]
+
+
+@pytest.fixture(scope="session")
+def limited(make_suite: Callable[..., Suite], api: Asking) -> Limited:
+    """One attempt, with at most 300 tokens, in which structured calls are read, too."""
+
+    def limited(answer: Reply) -> tuple[ScenarioResult, list[Request]]:
+        suite = make_suite(1, "call")
+        read = reading(parser_for("auto"), suite.tools)
+        rules = RunOptions(attempts=1, max_tokens=300)
+        talk = episode(Trial(suite.scenarios[0], suite.tools, read, rules), api)
+        requests = [next(talk)]
+        with pytest.raises(StopIteration) as end:
+            talk.send(answer)
+        return end.value.value, requests
+
+    return limited
+
+
+def ended(message: JsonObject, reason: str, tokens: int | None) -> Reply:
+    said = {"role": "assistant", "content": None, **message}
+    return Reply(said, reason, usage=Usage(5, tokens))
+
+
+def structured(arguments: str) -> JsonObject:
+    return {"tool_calls": [{"function": {"name": "read_file", "arguments": arguments}}]}
+
+
+CUT_CALL, WHOLE_CALL = structured('{"filepath": "a.p'), structured('{"filepath": "a.py"}')
+
+
+@pytest.mark.parametrize("message", [CUT_CALL, {"content": CUT}])
+@pytest.mark.parametrize("reason", ["tool_calls", "length", "stop"])
+@pytest.mark.parametrize("more", [0, 1])
+def test_an_attempt_that_ends_at_the_limit_is_truncated(
+    limited: Limited, message: JsonObject, reason: str, more: int
+) -> None:
+    result, _ = limited(ended(message, reason, 300 + more))
+    assert result.outcome == result.attempts[0].outcome == "truncated"
+    assert ("--max-tokens" in result.reason) == (reason != "stop")
+
+
+@pytest.mark.parametrize("tokens", [299, 1, None])
+def test_below_the_limit_the_finish_reason_is_believed(
+    limited: Limited, tokens: int | None
+) -> None:
+    result, _ = limited(ended(CUT_CALL, "tool_calls", tokens))
+    assert result.outcome == "malformed"
+
+
+@pytest.mark.parametrize("reason", ["tool_calls", "length", "stop"])
+def test_a_whole_answer_of_that_length_is_not_truncated(limited: Limited, reason: str) -> None:
+    result, _ = limited(ended(WHOLE_CALL, reason, 300))
+    assert (result.ok, result.outcome) == (True, "calls")
+
+
+def test_a_whole_text_of_that_length_is_an_answer(limited: Limited) -> None:
+    result, _ = limited(ended({"content": WORDS}, "stop", 300))
+    assert result.outcome == "no_call"
+
+
+def test_a_call_that_did_not_begin_before_the_limit_is_not_lost_by_the_server(
+    limited: Limited,
+) -> None:
+    result, _ = limited(ended({}, "tool_calls", 300))
+    assert (result.outcome, result.error) == ("truncated", None)

@@ -52,7 +52,10 @@ def of_claude(model: ModelEndpoint, _: Path) -> dict[str, str]:
 
 def of_codex(model: ModelEndpoint, home: Path) -> dict[str, str]:
     (home / ".codex").mkdir()
-    provider = f'name = "test"\nbase_url = "{model.url}"\nenv_key = "ANY"\nwire_api = "responses"\n'
+    # To a provider of this name, Codex sends metadata beside its messages, too.
+    provider = (
+        f'name = "OpenAI"\nbase_url = "{model.url}"\nenv_key = "ANY"\nwire_api = "responses"\n'
+    )
     text = f'model = "m"\nmodel_provider = "test"\n[model_providers.test]\n{provider}'
     (home / ".codex" / "config.toml").write_text(text)
     return {"ANY": "any-key-will-do"}

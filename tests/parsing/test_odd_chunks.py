@@ -62,7 +62,7 @@ ODD: list[JsonObject] = [
     {"choices": "x"}, {"choices": 5}, {"choices": {}}, {"choices": [5]}, {"choices": [None]},
     {"choices": [{"delta": "x"}]}, {"choices": [{"message": [1]}]}, {"choices": [{"text": 5}]},
     {"choices": [{"delta": "x", "finish_reason": "stop"}]}, {"foo": 1}, {"message": {"content": C}},
-    {"type": "response.output_text.delta", "delta": C}, {"id": "a", "content": C},
+    {"type": "response.output_text.delta", "delta": 5}, {"id": "a", "content": C},
 ]  # fmt: skip
 
 
@@ -101,12 +101,12 @@ def test_a_chunk_of_another_shape_is_told_where_it_is_handed_over(chunk: JsonObj
 
 
 @pytest.mark.parametrize("response", [
-    {"output": [{"type": "function_call", "name": "f", "arguments": "{}"}]}, {"choices": []},
-    {"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}}}]}}]},
-    {"foo": 1}, {"id": "a", "object": "response"}, {"choices": [{"finish_reason": "stop"}]},
+    {"choices": []}, {"choices": [{"finish_reason": "stop"}]}, {"foo": 1}, {"output": "f()"},
+    {"id": "a", "object": "response"}, {"id": "a", "object": "response", "output": None},
+    {"candidates": []}, {"usageMetadata": {}}, {"object": "response", "error": {"message": "no"}},
 ])  # fmt: skip
 def test_what_is_no_message_is_refused(response: JsonObject) -> None:
-    """Of another API, say: it is no answer without a call."""
+    """An answer without its output, say: it is no answer without a call."""
     with pytest.raises(UsageError, match="no message"):
         parse_message(response)
 
@@ -137,7 +137,8 @@ def test_a_content_that_is_nothing_is_silent(nothing: JsonValue) -> None:
 
 
 def test_calls_beside_a_content_that_is_no_text_count() -> None:
-    message: JsonObject = {"content": 5, "tool_calls": [fragment("bash", '{"command": "ls"}')]}
+    called = fragment("bash", '{"command": "ls"}', index=0)
+    message: JsonObject = {"content": 5, "tool_calls": [called]}
     for result in (deltas(message), parse_message(message, "hermes")):
         assert (said(result), codes(result)) == ([("bash", {"command": "ls"})], ["not-text"])
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.reports.results import HEADING, HOSTILE, calls, report, result, shown
 from tunaeval.errors import RecordError
-from tunaeval.registry import Registry, instance_of
+from tunaeval.registry import Registry
 from tunaeval.reports import WRITERS
 from tunaeval.reports.console import Live
 from tunaeval.reports.json import json_text, summary_object
@@ -22,6 +22,7 @@ from tunaeval.reports.markdown import code
 from tunaeval.showing import visible
 from tunaeval.types.roles import Writer
 from tunaeval.types.runs import CallRecord, Report
+from tunaeval.types.shapes import instance_of
 
 writers = Registry[Writer](
     "tunaeval.writers", "writer", builtins=WRITERS, check=instance_of(Writer)

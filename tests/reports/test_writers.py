@@ -226,7 +226,7 @@ def test_trying_leaves_a_file_as_it_was(tmp_path: Path) -> None:
 
 
 def test_every_writer_that_is_listed_can_be_had() -> None:
-    from tunaeval.api.extensions import registries
+    from tunaeval.plugins import registries
 
     writers = registries()["writers"]
     assert {*WRITERS, "html"} == set(writers.names())

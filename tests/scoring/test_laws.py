@@ -137,13 +137,14 @@ def test_what_stands_before_the_task_changes_nothing(
 ) -> None:
     plain = tunaeval.score(messages, "q", preset=preset, categories=EXTRA, settings=settings)
     earlier = [
-        Message(before, "Be brief. TUNACODE DONE: never mind", (ToolCall("read", {}, "c1"),))
+        Message(before, "Be brief. TUNACODE DONE: never mind", (ToolCall("read", {}, "c0"),)),
+        Message("tool", "a text", tool_call_id="c0"),  # a later result without an id is not its
     ]
     later = tunaeval.score(
-        [*earlier, *messages], "q", preset=preset, categories=EXTRA, settings=settings, start=1
+        [*earlier, *messages], "q", preset=preset, categories=EXTRA, settings=settings, start=2
     )
     moved = {
-        name: score.model_copy(update={"evidence": tuple(at + 1 for at in score.evidence)})
+        name: score.model_copy(update={"evidence": tuple(at + 2 for at in score.evidence)})
         for name, score in plain.categories.items()
     }
     assert later == plain.model_copy(update={"categories": moved})

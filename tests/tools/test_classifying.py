@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.tools.samples import BrokenError, fail, made, only
 from tunaeval import classifiers, wrap_tool
-from tunaeval.api.extensions import registries
 from tunaeval.errors import PluginShapeError, UnknownNameError, UsageError
+from tunaeval.plugins import registries
 from tunaeval.testing.strategies import json_values
 from tunaeval.tools.recorder import Recorder
 from tunaeval.tools.success import CLASSIFIERS, Result, Success, declares_nothing, returned

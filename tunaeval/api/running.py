@@ -17,18 +17,18 @@ from tunaeval.files.reply_store import cache_in
 from tunaeval.grammar.format import Format
 from tunaeval.models.clients.cached import CachedClient
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.registry import closed, made_client
+from tunaeval.plugins import registries
 from tunaeval.runs.driving import Environment
+from tunaeval.runs.harnesses import OURS, PARAMETERS, made_harness, name_of, run_by, takes_of
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Ask
-from tunaeval.runs.runner import SuiteRun
 from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
+from tunaeval.types.third_party import closed, made_client
 
 from .agents import COMMAND, CommandClient
-from .extensions import registries
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -97,6 +97,7 @@ async def arun(
     retry_failures: bool = False,
     take_over: bool = False,
     cache: Path | str | None = None,
+    harness: Any = OURS,
     ask: Ask = _UNSET,
     level: Level = _UNSET,
     profile: str | None = _UNSET,
@@ -121,8 +122,9 @@ async def arun(
     replies. Runs are stored in the directory `out`, or nowhere if it is None; `resume` is the
     directory of a stored run to go on with (see `SuiteRun`). `cache` is a directory of replies: a
     model is asked only what is not there, and what it replies is kept there. `environment` has the
-    tools and the user of tasks of many turns. The parameters from `ask` on are fields of
-    `RunOptions` and override `options`.
+    tools and the user of tasks of many turns. `harness` is the name of what runs the suite, a class
+    or function that makes one, or a `Harness` that is made already. The parameters from `ask` on
+    are fields of `RunOptions` and override `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
 
@@ -134,15 +136,19 @@ async def arun(
         (2, 12)
     """
     given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
-    kept = {name: value for name, value in locals().items() if name in _OF_A_RUN}
+    values = {name: value for name, value in locals().items() if name in PARAMETERS}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    chosen = chosen_options(options, client, given)
+    asked = {name for name, value in values.items() if value is not None and value is not False}
+    asked |= {"options"} if any(value is not _UNSET for value in given.values()) else set()
+    values["options"] = chosen_options(options, client, given)
+    made = made_harness(harness, values, asked)
+    keep = None if "out" in takes_of(harness) else out
     async with opened(client, dict(client_settings), cache) as model:
-        return await SuiteRun(loaded, model, sole_parser_for(format), chosen, **kept).run()
+        parser = sole_parser_for(format)
+        return await run_by(made, loaded, model, parser, name=name_of(harness), out=keep)
 
 
 OPTION_NAMES = frozenset(field.name for field in fields(RunOptions))
-_OF_A_RUN = frozenset({"out", "resume", "environment", "retry_failures", "take_over"})
 
 
 def blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:

@@ -22,10 +22,13 @@ from tunaeval.files.records import append, read
 from tunaeval.matching.calls import is_same_tool
 from tunaeval.scoring.assess import FIXED, assess, scorers_of
 from tunaeval.scoring.goal import GOAL, is_decided
-from tunaeval.scoring.history import Category, history_of
+from tunaeval.scoring.history import history_of
+from tunaeval.scoring.scorers import ScoringFunction, scorer_of, waits
+from tunaeval.scoring.scorers import scorers as known_scorers
 from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.conversations import Checked, Conversation
+from tunaeval.types.history import History
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.roles import Client, Scorer, Transcript
@@ -33,7 +36,6 @@ from tunaeval.types.runs import SCORES_VERSION, Expectation, ExpectedCall, Score
 from tunaeval.types.wanted import refusal, wanted_items, wanted_path, wanted_seconds
 
 from .checks import Check, Checking
-from .extensions import scorers as known_scorers
 from .matching import read_calls
 from .sessions import ScoreKeywords
 
@@ -51,7 +53,7 @@ async def ascore(
     *,
     executions: Iterable[ToolExecution] = (),
     preset: str = "default",
-    categories: Iterable[str | Scorer] = (),
+    categories: Iterable[str | Scorer | ScoringFunction] = (),
     settings: ScoreSettings = USUAL_SETTINGS,
     check: Check | None = None,
     check_timeout: float = CHECK_SECONDS,
@@ -74,7 +76,8 @@ async def ascore(
         query: What the agent was asked.
         executions: What a `Recorder` collected while the agent ran.
         preset: The scoring categories; "evals2" takes neither check, expect nor forbid.
-        categories: Further ones: scorers, or names of the group `tunaeval.scorers`.
+        categories: Further ones: names of the group `tunaeval.scorers`, scorers, or functions of a
+            `History` (see `tunaeval.scorer`).
         settings: The details of the built-in categories.
         check: A callable that takes the conversation and returns a bool or (bool, reason), or a
             command that exits with 0. If it says no, the total is 0.
@@ -103,7 +106,7 @@ def score(
     *,
     executions: Iterable[ToolExecution] = (),
     preset: str = "default",
-    categories: Iterable[str | Scorer] = (),
+    categories: Iterable[str | Scorer | ScoringFunction] = (),
     settings: ScoreSettings = USUAL_SETTINGS,
     check: Check | None = None,
     check_timeout: float = CHECK_SECONDS,
@@ -125,7 +128,7 @@ def score(
         1.0
     """
     work = _work(**locals())
-    waiting = [one.name for one in work.scorers if not isinstance(one, Category)]
+    waiting = [one.name for one in work.scorers if waits(one)]
     if work.checking is not None and work.checking.awaits:
         waiting.append("the check")
     if waiting and _in_a_loop():
@@ -240,6 +243,25 @@ class _Work:
         return result.model_copy(update={"categories": moved})
 
 
+def history(messages: object, query: str = "", executions: Iterable[ToolExecution] = ()) -> History:
+    """Return messages as scoring categories get them: each call with its result and execution.
+
+    `messages` are in any known shape, as for `score`. Categories are tried with it.
+
+    Examples:
+        >>> look = {"id": "1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+        >>> made = {"role": "assistant", "content": None, "tool_calls": [look]}
+        >>> answer = {"role": "tool", "tool_call_id": "1", "content": "a.py"}
+        >>> (call,) = tunaeval.history([made, answer]).calls
+        >>> call.tool, call.ok, call.result
+        ('ls', True, 'a.py')
+    """
+    task = _task(messages, 0)
+    runs = wanted_items(executions, "executions", ToolExecution, "executions")
+    made = written(task.messages, USUAL_SETTINGS)
+    return history_of(Transcript(query, task.messages, runs, None, task.failure, made))
+
+
 def _task(messages: object, start: object) -> Conversation:
     read = read_conversation(messages)
     if isinstance(start, bool) or not isinstance(start, int) or not 0 <= start <= read.length:
@@ -247,14 +269,16 @@ def _task(messages: object, start: object) -> Conversation:
             f"start is {start!r}, wanted the index of one of the {read.length} messages"
         )
     refuse_silence(read)
-    return read.since(start)
+    return read.since(max(start, read.start))
 
 
 _BESIDE = frozenset({"repetition"})
 """Categories that may be named beside every preset, also one that has them, as `default` does."""
 
 
-def _scorers(preset: str, categories: Iterable[str | Scorer]) -> tuple[Scorer, ...]:
+def _scorers(
+    preset: str, categories: Iterable[str | Scorer | ScoringFunction]
+) -> tuple[Scorer, ...]:
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise UsageError(f"categories is {categories!r}, wanted a list; write [{categories!r}]")
     own = scorers_of(preset)
@@ -274,14 +298,14 @@ def _judged(
     return judged(scorers, judge if isinstance(judge, Judge) else Judge(judge), but=decided)
 
 
-def _scorer(category: str | Scorer) -> Scorer:
+def _scorer(category: str | Scorer | ScoringFunction) -> Scorer:
     if isinstance(category, str):
         return known_scorers.get(category)
-    if isinstance(category, Scorer):
-        return category
+    if (found := scorer_of(category)) is not None:
+        return found
     raise UsageError(
-        f"{category!r:.60} is no scoring category; wanted a name or a Scorer "
-        "(name, weight, async score(transcript))"
+        f"{category!r:.60} is no scoring category; wanted a name, a function of a history, or a "
+        "Scorer (name, weight, score(history))"
     )
 
 

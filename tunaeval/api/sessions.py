@@ -30,6 +30,7 @@ from tunaeval.types.wanted import any_path
 if TYPE_CHECKING:
     # These import pydantic, which a session that is off does not need.
     from tunaeval.scoring.judging.judge import Judge
+    from tunaeval.scoring.scorers import ScoringFunction
     from tunaeval.scoring.settings import ScoreSettings
     from tunaeval.types.messages import ToolExecution
     from tunaeval.types.roles import Client, Scorer
@@ -322,7 +323,7 @@ class ScoreKeywords(TypedDict, total=False):
     """The optional keywords of `tunaeval.score`, except `executions` and `start`."""
 
     preset: str
-    categories: Iterable[str | Scorer]
+    categories: Iterable[str | Scorer | ScoringFunction]
     settings: ScoreSettings
     check: Check | None
     check_timeout: float

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from io import StringIO
@@ -24,27 +24,42 @@ from .options import add_options, options_in, usage_of
 from .output import Output, print_listing
 from .settings import apply, settings_of, shown, visible_value
 
-COMMANDS = {
-    "run": "ask a model the scenarios of a suite, and score its calls",
-    "parse": "show the tool calls in a text, or in each record of a file",
-    "convert": "rewrite the calls in a data file from one wire format to another",
-    "dataset": "find rows of a training data set that teach mistakes, and split them off",
-    "reward": "find what a reward function pays for calls that were not made as they should",
-    "stream": "show the calls in a text, or in a server's stream, while it arrives",
-    "show": "show a stored run: its summary, its failures, or one conversation",
-    "report": "write a page, a table or annotations about stored runs",
-    "compare": "compare runs with the first, scenario by scenario, with intervals",
-    "rescore": "score the replies of a stored run again by other rules, without a model",
-    "score": "score transcripts of an agent by category, with reasons",
-    "doctor": "find out whether a server calls tools correctly, and whose fault it is if not",
-    "judge": "measure how well a judge agrees with labelled transcripts",
-    "suites": "list the built-in suites, or list, check or rename the scenarios of one",
-    "tools": "write the tools of a server or an agent to a file, or find what breaks in new ones",
-    "template": "find which wire format a model's chat template writes",
-    "formats": "list the wire formats that can be read",
-    "plugins": "list the built-in parts and the plug-ins, and what is broken",
-    "selftest": "measure the parser on this machine: speed, streams, accuracy and repairs",
+GROUPS = {
+    "Read text": {
+        "parse": "show the tool calls in a text, or in each record of a file",
+        "stream": "show the calls in a text, or in a server's stream, while it arrives",
+        "convert": "rewrite the calls in a data file from one wire format to another",
+        "formats": "list the wire formats that can be read",
+        "template": "find which wire format a model's chat template writes",
+    },
+    "Ask models": {
+        "run": "ask a model the scenarios of a suite, and score its calls",
+        "show": "show a stored run: its summary, its failures, or one conversation",
+        "report": "write a page, a table or annotations about stored runs",
+        "compare": "compare runs with the first, scenario by scenario, with intervals",
+        "rescore": "score the replies of a stored run again by other rules, without a model",
+        "suites": "list the built-in suites, or list, check or rename the scenarios of one",
+    },
+    "Agents and judges": {
+        "score": "score transcripts of an agent by category, with reasons",
+        "judge": "measure how well a judge agrees with labelled transcripts",
+        "tools": "write the tools of a server or an agent to a file, or find what breaks",
+    },
+    "Training data": {
+        "dataset": "find rows of a training data set that teach mistakes, and split them off",
+        "reward": "find what a reward function pays for calls that were not made as they should",
+    },
+    "Servers": {
+        "doctor": "find out whether a server calls tools correctly, and whose fault it is if not",
+    },
+    "This installation": {
+        "plugins": "list the built-in parts and the plug-ins, and what is broken",
+        "selftest": "measure the parser on this machine: speed, streams, accuracy and repairs",
+    },
 }
+"""The commands by what they are for, each with what it does."""
+
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 COULD_NOT_RUN = 2
 _INTERRUPTED = (130, "interrupted")
 
@@ -114,10 +129,8 @@ def _command(argv: list[str], output: Output) -> int:
         return int(end.code or 0)
     if _configured(argv[0], arguments, output):
         return 0
-    from tunaeval.registry import exits_raised  # noqa: PLC0415 - --help must be quick
-
     # What a plug-in prints must not get between the results.
-    with redirect_stdout(output.err), exits_raised(), output.logging():
+    with redirect_stdout(output.err), output.logging():
         code: int = import_module(f".{argv[0]}", __name__).run(arguments, output)
         return code
 
@@ -136,19 +149,29 @@ def _configured(command: str, arguments: argparse.Namespace, output: Output) -> 
     return bool(show_only)
 
 
+def _headings() -> Iterator[str]:
+    """Yield the lines of the help that list the commands, under their headings."""
+    width = max(map(len, COMMANDS))
+    for heading, commands in GROUPS.items():
+        yield f"{heading}:"
+        yield from (f"  {name:{width}}  {summary}" for name, summary in commands.items())
+        yield ""
+
+
 def _parser(argv: list[str]) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="tunaeval",
-        description="How well does a language model call tools?",
-        epilog="`tunaeval COMMAND --help` lists the options of a command. "
-        "Exit codes: 0 done, 1 below a required score (--fail-under, --fail-if-worse) or another "
-        "negative result, 2 wrong use or could not run, 3 too many failures to judge "
+        description="How well does a language model call tools?\n\n" + "\n".join(_headings()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="`tunaeval COMMAND --help` lists the options of a command.\n"
+        "Exit codes: 0 done, 1 below a required score (--fail-under, --fail-if-worse) or another\n"
+        "negative result, 2 wrong use or could not run, 3 too many failures to judge\n"
         "(--max-errors), 130 interrupted, 143 terminated.",
     )
     parser.add_argument("--version", action="version", version=f"tunaeval {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, help=summary, description=f"{summary.capitalize()}.")
+        command = commands.add_parser(name, description=f"{summary.capitalize()}.")
         if name in argv[:1]:
             command.usage = usage_of(name)
             add_options(command, options_in(name))

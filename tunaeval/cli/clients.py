@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tunaeval.api.agents import COMMAND, CommandClient
-from tunaeval.api.extensions import registries
 from tunaeval.api.running import usual_options
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files.keys import Secret
@@ -24,12 +23,13 @@ from tunaeval.models.clients.llamacpp import LlamaCppClient
 from tunaeval.models.clients.network import Network
 from tunaeval.models.clients.replay import ReplayClient, read_recording
 from tunaeval.models.clients.server import KEY_VARIABLES
-from tunaeval.registry import made_client
+from tunaeval.plugins import registries
 from tunaeval.runs.options import DEADLINE_SECONDS
 from tunaeval.runs.prompts import ASKS, Ask, Asking, asking
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Suite
+from tunaeval.types.third_party import made_client
 
 from .output import Output
 

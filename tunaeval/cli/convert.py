@@ -19,7 +19,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from tunaeval.data.adapters.documents import read_file
+from tunaeval.data.adapters.documents import read_path
 from tunaeval.data.atif import as_atif
 from tunaeval.data.checking import HARMLESS
 from tunaeval.data.convert import (
@@ -32,7 +32,7 @@ from tunaeval.data.convert import (
 from tunaeval.data.rows import LOSSES, Fault, Raw, Row, exported, losses_of
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
-from tunaeval.files.packed_files import LONGEST, lines_in, opened, read_whole
+from tunaeval.files.packed_files import LONGEST, lines_in, opened
 from tunaeval.reports.files import new_bytes
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
@@ -91,8 +91,7 @@ def _written(out: str, output: Output) -> AbstractContextManager[Callable[[bytes
 
 def _write_trajectories(arguments: argparse.Namespace, output: Output) -> int:
     """Write the transcripts in a file as trajectories, and report what was odd in reading them."""
-    data = read_whole(arguments.file)
-    found = read_file(data, file=arguments.file, shape=arguments.from_format)
+    found = read_path(arguments.file, shape=arguments.from_format)
     with _written(arguments.out, output) as write:
         for number, conversation in enumerate(found, 1):
             write(json_line(as_atif(conversation)))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import os
 import signal
-import sys
 import threading
 from collections.abc import Coroutine
 from contextlib import suppress
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     import asyncio  # at run time only for commands that have a loop, as --help must be quick
 
 GRACE_SECONDS = 5.0
-
-_exit = os._exit  # bound here, as `exits_raised` replaces it
 
 T = TypeVar("T")
 
@@ -56,7 +53,6 @@ class Ending:
         """Words that say where what was finished is kept, and how it goes on."""
         self._old_handlers: dict[int, Any] = {}
         self._first: int | None = None
-        self._running = ""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Any] | None = None
         self._timer: threading.Timer | None = None
@@ -85,7 +81,7 @@ class Ending:
         async def cancellable() -> T:
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
             if self._first is not None:
-                raise self._ended(self._first)
+                raise Terminated(self._first)
             try:
                 return await work
             finally:
@@ -96,31 +92,24 @@ class Ending:
         except asyncio.CancelledError:
             if self._first is None:
                 raise
-            raise self._ended(self._first) from None
+            raise Terminated(self._first) from None
         finally:
             self._loop = None
             work.close()  # otherwise a coroutine that never began would warn
         if self._first is not None:
-            raise self._ended(self._first)
+            raise Terminated(self._first)
         return result
 
-    def _ended(self, number: int) -> Terminated:
-        """Return the exception for a signal; a note names the plug-in that was running, if any."""
-        error = Terminated(number)
-        if self._running:
-            error.add_note(self._running)
-        return error
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, _: FrameType | None) -> None:
         """Handle a signal: the first one ends the command in order, any other ends it at once."""
         if self._first is not None:
             _end_at_once(self._first, self.where)
-        self._first, self._running = number, _while_running(frame)
+        self._first = number
         self._timer = threading.Timer(GRACE_SECONDS, _end_at_once, (number, self.where))
         self._timer.daemon = True
         self._timer.start()
         if self._loop is None:
-            raise self._ended(number)
+            raise Terminated(number)
         if self._task is not None:
             self._loop.call_soon_threadsafe(self._task.cancel)
 
@@ -128,19 +117,12 @@ class Ending:
 def _end_at_once(number: int, where: str) -> None:
     """End the process now, without waiting for a lock or a busy thread. `where` is added."""
     word = _WORDS.get(signal.Signals(number), "ended")
-    frames = sys._current_frames()  # noqa: SLF001 - there is no other way to the main thread's frame
-    frame = frames.get(threading.main_thread().ident or 0)
-    how = " ".join(filter(None, (word, "at once", _while_running(frame))))
     with suppress(OSError):
         cursor = _SHOW_CURSOR if os.isatty(2) else ""
-        os.write(2, f"{cursor}\ntunaeval: {how}; what was finished is kept{where}\n".encode())
-    _exit(128 + number)
-
-
-def _while_running(frame: FrameType | None) -> str:
-    registry = sys.modules.get("tunaeval.registry")  # before it is loaded, no plug-in runs
-    who = registry.running(frame) if registry else None
-    return f"while {who} was running" if who else ""
+        os.write(
+            2, f"{cursor}\ntunaeval: {word} at once; what was finished is kept{where}\n".encode()
+        )
+    os._exit(128 + number)
 
 
 def _ignore(*numbers: int) -> None:

@@ -27,13 +27,13 @@ from tunaeval.files.plain_files import is_there
 from tunaeval.files.records import decode, encode
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parse, parse_message, parser_for, sole_parser_for
-from tunaeval.registry import guarded
 from tunaeval.reports.files import new_file, try_to_write
 from tunaeval.reports.json import json_text
 from tunaeval.reports.wording import call_words
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, Repair, Span, Tools
 from tunaeval.types.parsing import Diagnosis, Level, ParseResult
+from tunaeval.types.third_party import guarded
 from tunaeval.workers import spread
 
 from .output import Output

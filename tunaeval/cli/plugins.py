@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from tunaeval.api.extensions import looked_at, registries
 from tunaeval.errors import UnknownNameError
+from tunaeval.plugins import looked_at, registries
 from tunaeval.registry import strays
 
 from .output import Output, print_listing

@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tunaeval.api.extensions import registries
 from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.files.plain_files import is_there
-from tunaeval.registry import is_ours, who, words_with_place
+from tunaeval.plugins import registries
+from tunaeval.registry import who, words_with_place
 from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_text
 from tunaeval.reports.ranking import ranking_csv, ranking_markdown
@@ -24,6 +24,7 @@ from tunaeval.runs.matrix import Matrix, is_matrix, load_matrix, matrix_object
 from tunaeval.types.copies import copied
 from tunaeval.types.roles import Writer
 from tunaeval.types.runs import Report
+from tunaeval.types.third_party import is_ours
 
 from .options import options_in
 from .output import Output

@@ -8,7 +8,7 @@ precedence; if they would change the results, the run refuses to continue and na
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,6 @@ from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.files.plain_files import is_there
 from tunaeval.models.clients.replay import ReplayClient, write_recording
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.registry import closed
 from tunaeval.reports.console import Live, show
 from tunaeval.reports.files import try_to_write
 from tunaeval.reports.json import json_text, summary_object
@@ -25,13 +24,15 @@ from tunaeval.reports.ranking import cost_of, show_ranking
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.reports.wording import interruption, resumption
 from tunaeval.runs.budget import Budget
+from tunaeval.runs.harnesses import OURS, made_harness, run_by, takes_of
 from tunaeval.runs.matrix import Cell, Matrix, MatrixRun, is_matrix, matrix_object
 from tunaeval.runs.options import RunOptions
-from tunaeval.runs.runner import SuiteRun
+from tunaeval.runs.runner import AsyncHarness, SuiteRun
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Scenario, Suite
+from tunaeval.types.third_party import closed
 
 from .budget import TOO_MANY_FAILURES, is_empty, is_over
 from .clients import ClientChoice, make_client, reached_by
@@ -125,30 +126,37 @@ def _run(
     """Run the suite. Return the report, whether a request was answered (None: none was made), and
     the exit code if a signal ended the run early, else None.
     """
-    options = _options_of(arguments, chosen)
+    name, parser = arguments.harness, sole_parser_for(arguments.format)
     live = Live(output.err, in_flight=lambda: suite_run.in_flight)
-    suite_run = SuiteRun(
-        suite,
-        chosen.client,
-        sole_parser_for(arguments.format),
-        options,
-        out=arguments.out,
-        on_result=None if arguments.quiet else live,
+    harness = made_harness(
+        name,
+        {
+            "options": _options_of(arguments, chosen),
+            "out": arguments.out,
+            "resume": arguments.resume,
+            "retry_failures": arguments.retry_failures,
+            "take_over": arguments.take_over,
+            "environment": None,
+            "on_result": None if arguments.quiet else live,
+            "budget": _budget(arguments),
+        },
+        {one for one in _GIVEN if getattr(arguments, one, None)} | _bounded(arguments),
         told=chosen.told(suite),
-        resume=arguments.resume,
-        retry_failures=arguments.retry_failures,
-        take_over=arguments.take_over,
-        budget=_budget(arguments),
         prices=(arguments.price_in, arguments.price_out),
     )
+    if not isinstance(harness, AsyncHarness):
+        keep = None if "out" in takes_of(name) else arguments.out
+        work = run_by(harness, suite, chosen.client, parser, name=name, out=keep)
+        report = output.ending.run(_closing(work, chosen.client, output))
+        return report, any(one.outcome not in INFRASTRUCTURE for one in report.results), None
+    suite_run = harness.begun(suite, chosen.client, parser)
     suite_run.info = suite_run.info.model_copy(update={"options": begun_with})
     _announce(suite_run, suite, chosen, arguments, output)
     output.ending.where = _where(suite_run.directory)
     progress = live.progress(suite_run.left, heading=suite_run.info.heading)
-    faults: list[str] = []
     try:
         with nullcontext() if arguments.quiet else progress:
-            report = output.ending.run(_closing(suite_run, chosen.client, faults))
+            report = output.ending.run(_closing(suite_run.run(), chosen.client, output))
             return report, suite_run.answered, None
     except Terminated as end:
         output.note(f"tunaeval: {end.word}; {_kept(suite_run)}")
@@ -157,9 +165,6 @@ def _run(
         if suite_run.report().results:
             output.note(f"tunaeval: {_kept(suite_run)}")
         raise
-    finally:
-        for fault in faults:
-            output.note(f"tunaeval: {fault}; no result is lost")
 
 
 def _announce(
@@ -179,13 +184,21 @@ def _announce(
         )
 
 
-async def _closing(run: SuiteRun, client: Client, faults: list[str]) -> Report:
-    """Run to the end and close the client; a failure to close it is added to `faults`."""
+_GIVEN = ("resume", "retry_failures", "take_over")
+
+
+def _bounded(arguments: argparse.Namespace) -> set[str]:
+    limits = (arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)
+    return {"budget"} if any(one is not None for one in limits) else set()
+
+
+async def _closing(work: Awaitable[Report], client: Client, output: Output) -> Report:
+    """Run to the end and close the client; a failure to close it is said."""
     try:
-        return await run.run()
+        return await work
     finally:
-        fault = await closed(client)
-        faults += [fault] if fault else []
+        if fault := await closed(client):
+            output.note(f"tunaeval: {fault}; no result is lost")
 
 
 def _kept(run: SuiteRun) -> str:
@@ -305,11 +318,7 @@ def _run_matrix(
 ) -> int:
     """Ask every model with every system prompt, print the ranking, and return the exit code."""
     _refuse_free_text(arguments)
-    if arguments.record:
-        raise UsageError(
-            f"--record {arguments.record!r} keeps the replies of one model, and there are "
-            f"{len(columns) * len(prompts)} cells; record each by itself"
-        )
+    _refuse_for_cells(arguments, len(columns) * len(prompts))
     suite = _shortened(chosen_suite(arguments, output), arguments.limit)
     written = asked_for(arguments.report, arguments.writer)
     for report in written:
@@ -350,6 +359,16 @@ def _run_matrix(
     if ended is not None:
         return ended
     return min([*codes, *([_UNDONE] if faults else [])], key=_WORST_FIRST.index)
+
+
+def _refuse_for_cells(arguments: argparse.Namespace, cells: int) -> None:
+    """Raise UsageError for options of a single run."""
+    for option, usual in {"record": None, "harness": OURS}.items():
+        if (given := getattr(arguments, option)) != usual:
+            raise UsageError(
+                f"--{option} {given!r} is for one model with one prompt, and there are {cells} "
+                "cells; run each by itself"
+            )
 
 
 def _codes(

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from tunaeval import score
-from tunaeval.data.adapters.documents import read_file
+from tunaeval.data.adapters.documents import event_files, read_path
 from tunaeval.errors import ExpectationError, UsageError
-from tunaeval.files.packed_files import read_whole
 from tunaeval.files.plain_files import is_directory, read_plain
 from tunaeval.reports.json import json_text
 from tunaeval.scoring.settings import ScoreSettings
@@ -79,16 +78,16 @@ def _files_in(folder: str, refuse: Callable[[str, str], None]) -> list[str]:
     cannot be searched. Raises UsageError if there are no files in those that can.
     """
     closed: list[OSError] = []
-    names = [
-        (at, name) for at, _, names in os.walk(folder, onerror=closed.append) for name in names
-    ]
-    paths = sorted(Path(at) / name for at, name in names)
-    found = [str(path) for path in paths if {*path.suffixes} & _SUFFIXES]
+    found: list[str] = []
+    for at, folders, names in os.walk(folder, onerror=closed.append):
+        paths = [Path(at)] if event_files(at) else [Path(at) / name for name in names]
+        found += [str(path) for path in paths if path.is_dir() or {*path.suffixes} & _SUFFIXES]
+        folders[:] = [name for name in folders if name != "event_cache"]  # OpenHands' copies
     for error in closed:
         refuse(str(error.filename), f"{error.filename!r} cannot be searched: {error.strerror}")
     if not (found or closed):
         raise UsageError(f"{folder}: no file in it ends in {', '.join(sorted(_SUFFIXES))}")
-    return found
+    return sorted(found)
 
 
 def _summary(reported: Sequence[JsonObject], codes: Sequence[int]) -> JsonObject:
@@ -113,7 +112,7 @@ def _scored(
     file: str, arguments: argparse.Namespace, given: dict[str, Any]
 ) -> Iterator[tuple[Conversation, str, ScoreResult]]:
     """Yield each transcript of a file with its query and score."""
-    conversations = _conversations(file, arguments.shape)
+    conversations = read_path(file, shape=arguments.shape)
     for one in conversations:
         try:
             query = arguments.query or one.since(max(0, arguments.start)).query or ""
@@ -180,10 +179,6 @@ def _code(found: ScoreResult, arguments: argparse.Namespace) -> int:
     decides = arguments.check is not None or arguments.expect is not None or arguments.forbid
     is_missed = found.goal_completion == 0 and (decides or found.weighted_total == 0)
     return _MISSED if is_missed else 0
-
-
-def _conversations(file: str, shape: str | None) -> tuple[Conversation, ...]:
-    return read_file(read_whole(file), file=file, shape=shape)
 
 
 def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:

@@ -56,7 +56,7 @@ def suspicion(report: Report, client: Client) -> str | None:
     counts = {
         "calls left in the text": sum(result.leaked_calls > 0 for result in report.results),
         "invalid arguments beside the finish reason tool_calls": sum(
-            map(_has_broken_arguments, report.results)
+            _has_broken_arguments(result, report.run.max_tokens) for result in report.results
         ),
         "the finish reason tool_calls without a call": sum(map(_lost_its_calls, report.results)),
         "calls from two sources": _with_both_sources(report),
@@ -83,9 +83,11 @@ def _server_of(client: Client) -> tuple[str | None, str | None]:
     )
 
 
-def _has_broken_arguments(result: ScenarioResult) -> bool:
+def _has_broken_arguments(result: ScenarioResult, max_tokens: int) -> bool:
     return any(
-        attempt.finish_reason == "tool_calls" and any(map(_is_broken, _calls_of(attempt.message)))
+        attempt.finish_reason == "tool_calls"
+        and (attempt.completion_tokens or 0) < max_tokens  # else the call was cut off
+        and any(map(_is_broken, _calls_of(attempt.message)))
         for attempt in result.attempts
     )
 

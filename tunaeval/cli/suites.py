@@ -10,9 +10,8 @@ from pathlib import Path
 from time import monotonic
 
 from tunaeval.api.from_transcripts import suite_of_turn
-from tunaeval.data.adapters.documents import read_file
+from tunaeval.data.adapters.documents import read_path
 from tunaeval.errors import UsageError
-from tunaeval.files.packed_files import read_whole
 from tunaeval.reports.wording import expected_words
 from tunaeval.runs.suites.check import checked
 from tunaeval.runs.suites.loading import about_suites, load_suite, write_suite
@@ -93,7 +92,7 @@ def _write_turn(file: str, arguments: argparse.Namespace, output: Output) -> int
         raise UsageError(
             "from-transcript needs a turn and a file to write; give --turn N and -o FILE.jsonl"
         )
-    found = read_file(read_whole(file), file=file, shape=arguments.shape)
+    found = read_path(file, shape=arguments.shape)
     number = arguments.transcript or 1
     if number > len(found) or (arguments.transcript is None and len(found) > 1):
         raise UsageError(

@@ -29,15 +29,15 @@ from tunaeval.rewards.gold import Gold
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
-from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import wanted_name
+from tunaeval.wire import messages
+from tunaeval.wire.chat import foreign_calls
 
-from .adapters.dialects import ANTHROPIC_KINDS
 from .adapters.documents import read_conversation
 from .adapters.fields import get, has, listed
-from .adapters.reading import Media, Text
 from .rows import LOSSES, Fault, Raw, Row, Source, UnreadableRowError, linked, raw_rows, results_in
 
 _NAMES = table_of(__package__, "names.toml")
@@ -614,10 +614,8 @@ def _media(said: Mapping[str, Any], read: Message) -> JsonValue:
     parts = said.get("content")
     if read.is_result and isinstance(parts, list):
         parts = get(_result_in(said, read), "content")
-    kept = [
-        one for one in (parts if isinstance(parts, list) else ())
-        if isinstance(ANTHROPIC_KINDS.get(get(one, "type")), Text | Media)
-    ]  # fmt: skip
+    found = messages.read_message({"content": listed(parts)}).parts
+    kept = [part.given for part in found if part.kind in {"text", "media"}]
     return read.content if all(get(one, "text") for one in kept) else kept
 
 

@@ -20,7 +20,7 @@ from tunaeval.models.clients.statuses import meaning
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import counted
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue, json_key
 from tunaeval.types.parsing import ParseResult
 
 from . import asks
@@ -126,7 +126,50 @@ class Seen:
         return "the server's streams come to nothing" if fails else "the server does not stream"
 
     def blame(self, answer: ServerAnswer) -> Judgement:
-        return blame(answer, self.native)
+        judged = blame(answer, self.native)
+        is_open = answer.ok and not answer.cut and answer.ask.api != "chat"
+        is_open = is_open and judged.verdict in ("model", "note")
+        return (self._lost(answer) if is_open else None) or judged
+
+    def _lost(self, answer: ServerAnswer) -> Judgement | None:
+        """Return the fault of an answer without some of its calls that took the tokens for them,
+        over an API that never reveals the raw text.
+
+        How many tokens a character of a call takes is shown by answers that have their calls and
+        nothing else: to this request, over any API, or else to the first one. More than one means
+        that the model has thoughts that nobody sees.
+        """
+        tokens, missing = answer.completion_tokens, [*answer.ask.calls]
+        for call in answer.calls:
+            found = next((one for one in missing if same_calls([call], [one])), None)
+            if found is None:
+                return None
+            missing.remove(found)
+        whole = [a for every in self.answers.values() for a in every if _has_calls_alone(a)]
+        names = (answer.ask.name, asks.ONE[0].name)
+        known = ([a for a in whole if a.ask.name == name] for name in names)
+        rates = [
+            (a.completion_tokens or 0) / _size(a.ask.calls) for a in next(filter(None, known), [])
+        ]
+        if not (missing and tokens and rates) or answer.reasoning or max(rates) > 1:
+            return None
+        lost = _size(missing)
+        seen = _size(answer.ask.calls) - lost + len(answer.text)
+        if tokens <= max(rates) * (seen + lost / 2):
+            return None
+        words = f"{counted(len(missing), 'call')} missing, and {tokens} tokens were written"
+        return Judgement("server", f"{words}, which is as many as with all calls", "calls-lost")
+
+
+def _has_calls_alone(answer: ServerAnswer) -> bool:
+    is_called = answer.ok and bool(answer.calls) and bool(answer.completion_tokens)
+    alone = not (answer.reasoning or answer.text.strip())
+    return is_called and alone and same_calls(answer.calls, answer.ask.calls)
+
+
+def _size(calls: Iterable[WantedCall]) -> int:
+    """Return how many characters calls have in their names and arguments."""
+    return sum(len(call.name) + len(json.dumps(call.arguments)) for call in calls)
 
 
 def _says_nothing(answer: ServerAnswer) -> bool:
@@ -199,7 +242,7 @@ def _same_call(a: ApiCall, b: ApiCall) -> bool:
         return False
     if a.object is None or b.object is None:
         return a.object is b.object and a.arguments == b.arguments
-    return same(a.object, b.object)
+    return json_key(a.object) == json_key(b.object)
 
 
 UNMARKED = frozenset({"json", "fence", "loose-json", "llama3-bare", "tool-code"})
@@ -319,22 +362,9 @@ def thought_in(text: str | None) -> bool:
 def same_calls(calls: Sequence[ApiCall | WantedCall], wanted: Sequence[WantedCall]) -> bool:
     """Whether calls are the wanted ones, in their order."""
     return len(calls) == len(wanted) and all(
-        call.name == want.name and same(call.object, want.arguments)
+        call.name == want.name and json_key(call.object) == json_key(want.arguments)
         for call, want in zip(calls, wanted, strict=True)
     )
-
-
-def same(a: JsonValue, b: JsonValue) -> bool:
-    """Whether two JSON values are equal: 3 equals 3.0 but not true, and key order is ignored."""
-    try:
-        if isinstance(a, dict) and isinstance(b, dict):
-            return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
-        if isinstance(a, list) and isinstance(b, list):
-            return len(a) == len(b) and all(map(same, a, b))
-    except RecursionError:  # deeper than anything that was asked for
-        return False
-    numbers = {type(a), type(b)} == {int, float}
-    return (numbers or type(a) is type(b)) and bool(a == b)
 
 
 def _without_raw(answer: ServerAnswer, *, cut: bool) -> Judgement:
@@ -445,7 +475,7 @@ def _differ(calls: Sequence[ApiCall], wanted: Sequence[WantedCall]) -> str:
         for key in [*want.arguments, *(key for key in found if key not in want.arguments)]:
             if key not in found:
                 return f"{want.name}.{key} is missing"
-            if key not in want.arguments or not same(found[key], want.arguments[key]):
+            if key not in want.arguments or json_key(found[key]) != json_key(want.arguments[key]):
                 was = json.dumps(want.arguments.get(key), ensure_ascii=False)
                 now = json.dumps(found[key], ensure_ascii=False)
                 return f"{want.name}.{key}: {_ends_of(was)} became {_ends_of(now)}"

@@ -17,19 +17,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from itertools import dropwhile
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from tunaeval.models.clients.answers import error_words, read_usage
 from tunaeval.models.clients.server import Heard
 from tunaeval.models.clients.statuses import meaning
-from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.asking import ASKED
+from tunaeval.wire.assembler import Assembler, GrowingCall
+from tunaeval.wire.chat import call_of, calls_of, first_choice
+from tunaeval.wire.endings import ENDS_CALLS, error_words, finish_of
+from tunaeval.wire.events import DONE
+from tunaeval.wire.fields import json_words
+from tunaeval.wire.values import Fragment, Part
 
-from .values import ApiCall, Ask, ServerAnswer, json_object, listed
+from .values import Api, ApiCall, Ask, ServerAnswer, json_object, listed
 
-_REASONING = ("reasoning_content", "reasoning")
 _QUOTED = 300  # characters of a body in an error
 
 
@@ -59,23 +63,24 @@ def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
         kind = "HTML" if heard.body.lstrip()[:1] == b"<" else "no JSON object"
         written = heard.body[:_QUOTED].decode(errors="replace")
         return ServerAnswer(ask, 200, failure=f"the answer is {kind}: {written!r}")
-    choice = _first(body.get("choices"))
-    message = choice.get("message")
-    if not isinstance(message, dict):
-        words = error_words(body) or json.dumps(body)[:_QUOTED]
+    found = APIS[ask.api].read_reply(body)
+    if found.message is None or found.error is not None:
+        words = error_words(body) or found.error or json.dumps(body)[:_QUOTED]
         said = f"status 200 without a message: {words}"
         return ServerAnswer(ask, _status(body), error=said)
-    usage = read_usage(body.get("usage"))
-    tokens = _tokens(choice)
+    tokens = _tokens(_choice(body))
+    calls = tuple(
+        _call(part, ask.api) for part in found.parts if part.kind == "call" and not part.hosted
+    )
     return ServerAnswer(
         ask,
         200,
-        content=message.get("content"),
-        reasoning=_joined([message], *_REASONING) or "",
-        calls=_calls(message.get("tool_calls")),
-        finish=choice.get("finish_reason"),
-        prompt_tokens=usage.prompt_tokens,
-        completion_tokens=usage.completion_tokens,
+        content=found.message.get("content"),
+        reasoning="".join(part.text for part in found.parts if part.kind == "thought"),
+        calls=calls,
+        finish=_finish(found.reason, ask.api, called=bool(calls)),
+        prompt_tokens=found.usage.prompt_tokens,
+        completion_tokens=found.usage.completion_tokens,
         raw=raw_of(body, tokens),
         raw_tokens=len(tokens) or None,
         token_ids=ids_of([body]),
@@ -84,42 +89,39 @@ def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
 
 
 def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
-    frames = read_frames(heard.body)
-    faults = list(frames.faults)
-    if (whole := json_object(heard.body)) is not None and "choices" in whole:
+    frames = read_frames(heard.body, ask.api)
+    if (whole := json_object(heard.body)) is not None and APIS[ask.api].answers(whole):
         words = "stream was true, and the answer is one JSON object"
         return ServerAnswer(ask, 200, error=words, stream_faults=(("frame-none", words),))
     if heard.failure or not frames.objects:
         written = heard.body[:_QUOTED].decode(errors="replace")
         none = "it has [DONE] alone" if frames.done else repr(written)
         return ServerAnswer(ask, 200, failure=heard.failure or f"no frame in the stream: {none}")
-    failed = next((o for o in frames.objects if o.get("error")), None)
-    choices = [choice for o in frames.objects if (choice := _first(o.get("choices")))]
-    deltas = [delta for c in choices if isinstance(delta := c.get("delta"), dict)]
-    calls, wrong = fold(deltas)
-    faults += [*delta_faults(deltas), *_late(choices)]
-    usages = [o["usage"] for o in frames.objects if isinstance(o.get("usage"), dict)]
-    usage = read_usage(usages[-1] if usages else None)
-    finishes = [c["finish_reason"] for c in choices if c.get("finish_reason") is not None]
-    if not frames.done and not finishes and failed is None:
-        words = "the stream breaks off: no finish reason, no [DONE]"
+    found = Folded(ask.api, frames.objects)
+    done = frames.done or found.done
+    if not done and found.finish is None and found.failed is None:
+        words = "the stream breaks off: no finish reason, and no mark of the end"
         return ServerAnswer(ask, 200, failure=words)
-    said = (error_words(failed) or str(failed["error"])) if failed else None
-    tokens = [token for choice in choices for token in _tokens(choice)]
+    faults = [*frames.faults, *found.faults]
+    if not done:
+        faults.append(("frame-no-done", "the stream ends without [DONE] or its last event"))
+    said = found.failed and (error_words(found.failed[1]) or found.failed[0])
+    tokens = [token for event in frames.objects for token in _tokens(_choice(event))]
+    usage = found.answer.usage
     return ServerAnswer(
         ask,
-        _status(failed or {}),
+        _status(found.failed[1] if found.failed else {}),
         error=f"an error in the stream: {said}" if said else None,
-        content=_joined(deltas, "content"),
-        reasoning=_joined(deltas, *_REASONING) or "",
-        calls=calls,
-        finish=finishes[-1] if finishes else None,
+        content=found.text("text"),
+        reasoning=found.text("thought") or "",
+        calls=found.calls,
+        finish=_finish(found.finish, ask.api, called=bool(found.calls)),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
         raw=_text(tokens),
         raw_tokens=len(tokens) or None,
         token_ids=ids_of(frames.objects),
-        stream_faults=(*faults, *wrong),
+        stream_faults=tuple(faults),
     )
 
 
@@ -141,24 +143,33 @@ def _status(body: JsonObject) -> int:
     return code if isinstance(code, int) and meaning(code).is_lost else 200
 
 
-def _first(choices: JsonValue) -> JsonObject:
-    return next((c for c in listed(choices) if isinstance(c, dict) and not c.get("index")), {})
+def _choice(body: JsonObject) -> Mapping[str, JsonValue]:
+    """Return the choice that has the log-probabilities of an answer, or an empty one."""
+    return first_choice(listed(body.get("choices")))[1]
 
 
-def _calls(found: JsonValue) -> tuple[ApiCall, ...]:
-    items = [item if isinstance(item, dict) else {} for item in listed(found)]
-    return tuple(
-        ApiCall(_name(item), _function(item).get("arguments"), item.get("id"), item.get("type"))
-        for item in items
-    )
+def _call(part: Part, api: Api, *, streamed: bool = False) -> ApiCall:
+    """Return a call with the type and the arguments that it has in chat completions.
+
+    In a stream arguments are text in every API, and of objects nothing at all means an empty one.
+    """
+    arguments = part.arguments
+    if ASKED[api].has_objects and not (streamed and isinstance(arguments, str)):
+        arguments = json_words(arguments)
+    if ASKED[api].has_objects and arguments == "":
+        arguments = "{}"
+    has_id = not any(field.endswith("id") for field in part.missing)  # else another one is read
+    kind = part.type if api == "chat" else "function"
+    return ApiCall(part.name, arguments, part.id if has_id else None, kind)
 
 
-def _joined(deltas: Sequence[JsonObject], *keys: str) -> str | None:
-    texts = [d[key] for d in deltas for key in keys if isinstance(d.get(key), str)]
-    return "".join(texts) if texts else None
+def _finish(reason: JsonValue, api: Api, *, called: bool) -> JsonValue:
+    """Return a finish reason in the words of chat completions, but one that is wrong as it is."""
+    if api == "chat" or not isinstance(reason, str):
+        return reason
+    return finish_of(reason, called=called and reason in ENDS_CALLS)
 
 
-_DONE = "[DONE]"
 _FIELDS = ("data", "event", "id", "retry")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
@@ -175,7 +186,7 @@ class Frames(NamedTuple):
     done: bool = False
 
 
-def read_frames(body: bytes) -> Frames:
+def read_frames(body: bytes, api: Api = "chat") -> Frames:
     """Return the frames of a body. Never raises: what cannot be read is reported as a fault."""
     faults: list[Fault] = []
     try:
@@ -186,14 +197,12 @@ def read_frames(body: bytes) -> Frames:
     objects: list[JsonObject] = []
     done = False
     for data in _events(text, faults):
-        if data.strip() == _DONE:
+        if data.strip() == DONE:
             done = True
         elif done:
             faults.append(("frame-after-done", f"after [DONE] there is {data[:_QUOTED]!r}"))
         else:
-            _take(data, objects, faults)
-    if not done:
-        faults.append(("frame-no-done", "the stream ends without [DONE]"))
+            _take(data, api, objects, faults)
     return Frames(objects, faults, done)
 
 
@@ -215,176 +224,111 @@ def _events(text: str, faults: list[Fault]) -> list[str]:
     return found
 
 
-def _take(data: str, objects: list[JsonObject], faults: list[Fault]) -> None:
+def _take(data: str, api: Api, objects: list[JsonObject], faults: list[Fault]) -> None:
     if (found := json_object(data)) is None:
         faults.append(("frame-json", f"an event's data are no JSON object: {data[:_QUOTED]!r}"))
         return
-    if not isinstance(found.get("choices"), list) and "error" not in found:
-        faults.append(("frame-choices", f"a frame has no list 'choices': {data[:_QUOTED]!r}"))
+    name, kind = ASKED[api].event
+    if not isinstance(found.get(name), kind) and "error" not in found:
+        what = "list" if kind is list else "text"
+        words = f"a frame has no {what} {name!r}: {data[:_QUOTED]!r}"
+        faults.append((f"frame-{name}", words))
     objects.append(found)
 
 
-class _Growing:
-    """A call that is being put together from its fragments."""
-
-    def __init__(self) -> None:
-        self.name: JsonValue = None
-        self.id: JsonValue = None
-        self.type: JsonValue = None
-        self.texts: list[str] = []
-        self.value: JsonValue = None
-
-    def take(self, fragment: JsonObject) -> None:
-        function = _function(fragment)
-        self.id = self.id or fragment.get("id")
-        self.type = self.type or fragment.get("type")
-        self.name = self.name or function.get("name")
-        arguments = function.get("arguments")
-        if isinstance(arguments, str):
-            self.texts.append(arguments)
-        elif arguments is not None:
-            self.value = arguments
-
-    def whole(self) -> ApiCall:
-        text = "".join(self.texts)
-        arguments = self.value if self.value is not None and not text else text
-        return ApiCall(self.name, arguments, self.id, self.type)
-
-
-def fold(deltas: Sequence[JsonObject]) -> tuple[tuple[ApiCall, ...], tuple[Fault, ...]]:
-    """Return the calls of a stream's deltas, and what is wrong with their fragments.
-
-    Where index and id disagree, the calls are those by id, or by index if two calls share an id:
-    the fault is then reported once, for the fragments, and not again for each value.
+class Folded:
+    """A stream put together by the assembler, without what events repeat whole: many clients never
+    look at that. `failed` has an error's words and event; `done` says that the last event came.
     """
-    found = (one for delta in deltas for one in listed(delta.get("tool_calls")))
-    fragments = [one for one in found if isinstance(one, dict)]
-    by_index, by_id = _by_index(fragments), _by_id(fragments)
-    faults = [*_faults(fragments)]
-    if [_plain(call) for call in by_index] == [_plain(call) for call in by_id]:
-        return tuple(by_index), tuple(faults)
-    if any(code.startswith("index") for code, _ in faults):
-        return tuple(by_id), tuple(faults)
-    if any(code == "id-shared" for code, _ in faults):
-        return tuple(by_index), tuple(faults)
-    words = "by index the calls are others than by id"
-    if len(by_index) != len(by_id):
-        words = f"the stream has {counted(len(by_index), 'call')} by index, {len(by_id)} by id"
-    return tuple(by_id), (*faults, ("index-and-id", words))
 
+    def __init__(self, api: Api, events: Iterable[JsonObject]) -> None:
+        self.answer = Assembler()
+        self.calls: tuple[ApiCall, ...] = ()
+        self.faults: list[Fault] = []
+        self.finish: str | None = None
+        self.failed: tuple[str, JsonObject] | None = None
+        self.done = False
+        self._api, self._texts = api, dict[str, list[str]]()
+        self._named: set[int] = set()
+        self._final: JsonValue = None
+        for event in events:
+            self._take(event)
+        self._end()
 
-def _plain(call: ApiCall) -> tuple[JsonValue, JsonValue]:
-    return call.name, call.arguments
+    def text(self, kind: str) -> str | None:
+        """Return the text or the reasoning; None if there is none."""
+        return "".join(self._texts[kind]) if kind in self._texts else None
 
+    def _take(self, event: JsonObject) -> None:
+        api = APIS[self._api]
+        api = api if api.answers(event) else APIS["chat"]  # as errors are
+        role = (api.read_reply(event).message or {}).get("role")
+        if role not in (None, "", "assistant"):
+            self._fault("role-other", f"a delta's role is {role!r}, not 'assistant'")
+        for one in api.fragments(event):
+            match one.kind:
+                case "finish":
+                    self.finish = one.text or self.finish
+                case "end":
+                    self.done = True
+                case "whole":
+                    self._final = one.value
+                case "error":
+                    self.failed = self.failed or (one.text, event)
+                case _ if not one.is_whole:
+                    self._add(one)
 
-def _by_index(fragments: Sequence[JsonObject]) -> list[ApiCall]:
-    calls: dict[object, _Growing] = {}
-    for fragment in fragments:
-        index = fragment.get("index")
-        key = index if isinstance(index, int) else 0
-        calls.setdefault(key, _Growing()).take(fragment)
-    return [call.whole() for call in calls.values()]
+    def _add(self, one: Fragment) -> None:
+        is_late = self.finish is not None and one.kind in {"call", "text"}
+        if is_late:
+            self._fault("frame-after-finish", "calls or text come after the finish reason")
+        for added in self.answer.take([one]):
+            if added.call is not None:
+                self._look(one, added.call)
+            elif added.kind in {"text", "thought"}:
+                self._texts.setdefault(added.kind, []).append(added.text)
 
+    def _look(self, one: Fragment, call: GrowingCall) -> None:
+        """Report what is wrong with a fragment of a call."""
+        if one.type not in (None, "", "function"):
+            self._fault("type-other", f"a call's type is {one.type!r}")
+        if call.number not in self._named:
+            self._named |= {call.number} if one.name else set()
+        elif one.name:
+            self._fault("name-again", f"the name {one.name!r} comes again")
+        elif "" in (one.id, one.name):
+            self._fault("id-empty", "a later fragment of a call has an empty id or name")
+        elif one.has_nulls:
+            self._fault("id-null", "a later fragment of a call has an id or name that is null")
 
-def _by_id(fragments: Sequence[JsonObject]) -> list[ApiCall]:
-    """Return the calls by id: one begins with a new id and a name, or a name if no ids are sent."""
-    calls: list[_Growing] = []
-    known: dict[object, _Growing] = {}
-    have_ids = any(fragment.get("id") for fragment in fragments)
-    for fragment in fragments:
-        id_, name = fragment.get("id"), _name(fragment)
-        call = known.get(id_) if isinstance(id_, str) and id_ else None
-        begins = bool(name) and (bool(id_) if have_ids else not _goes_on(calls, fragment))
-        if call is None and (begins or not calls):
-            call = _Growing()
-            calls.append(call)
-        call = call or calls[-1]
-        call.take(fragment)
-        if isinstance(id_, str) and id_:
-            known[id_] = call
-    return [call.whole() for call in calls]
+    def _end(self) -> None:
+        """Put the calls together, and report what is wrong with all of the stream."""
+        self.answer.end()
+        items = (call.item() for call in self.answer.ordered())
+        self.calls = tuple(_call(call_of(one), self._api, streamed=True) for one in items)
+        for code, words in self.answer.oddities.items():
+            self._fault(code, words)
+        ids = [call.id for call in self.calls]
+        if not all(ids):
+            self._fault("id-missing", "a call never gets an id")
+        elif again := next((one for one in ids if ids.count(one) > 1), None):
+            self._fault("id-shared", f"two calls have one id: {again!r}")
+        *said, last = self._texts.get("text") or [""]
+        if len(said) > 1 and len(last) >= _LONG and last.strip() == "".join(said).strip():
+            self._fault("text-again", f"the last delta repeats the whole text: {last[:_QUOTED]!r}")
+        ours = [(call.name, call.arguments) for call in self.calls]
+        theirs = [(call.name, call.arguments) for call in calls_of(self._final)]
+        if self._final is not None and ours != theirs:
+            words = f"the last event has the calls {theirs!r:.80}, and the stream {ours!r:.80}"
+            self._fault("frame-final", words)
 
-
-def _goes_on(calls: Sequence[_Growing], fragment: JsonObject) -> bool:
-    """Whether a fragment repeats the name of the last call, which is still incomplete."""
-    return bool(calls) and calls[-1].name == _name(fragment) and calls[-1].whole().object is None
-
-
-def _name(fragment: JsonObject) -> JsonValue:
-    return _function(fragment).get("name")
-
-
-def _function(call: JsonObject) -> JsonObject:
-    found = call.get("function")
-    return found if isinstance(found, dict) else {}
-
-
-def _faults(fragments: Sequence[JsonObject]) -> Iterator[Fault]:
-    """Yield what is wrong with indices, ids and names, each kind once."""
-    reported: set[str] = set()
-    names: dict[object, JsonValue] = {}
-    ids: dict[object, JsonValue] = {}
-    for fragment in fragments:
-        kind = fragment.get("type")
-        is_other = kind not in (None, "", "function")
-        other = [("type-other", f"a call's type is {kind!r}")] if is_other else []
-        for code, words in (*other, *_faults_of(fragment, names, ids)):
-            if code not in reported:
-                reported.add(code)
-                yield code, words
-    for index in names:
-        if not ids.get(index) and "id-missing" not in reported:
-            reported.add("id-missing")
-            yield "id-missing", f"call {index} never gets an id"
-
-
-def _faults_of(
-    fragment: JsonObject, names: dict[object, JsonValue], ids: dict[object, JsonValue]
-) -> Iterator[Fault]:
-    index, id_, name = fragment.get("index"), fragment.get("id"), _name(fragment)
-    if not isinstance(index, int) or isinstance(index, bool):
-        yield "index-missing", f"a fragment's index is {index!r}"
-        return
-    if name and index in names:
-        if id_ and ids.get(index) not in (None, id_):
-            yield "index-shared", f"index {index} is that of two calls, {ids[index]!r} and {id_!r}"
-        else:
-            yield "name-again", f"the name {name!r} comes again at index {index}"
-    elif name and id_ and any(known == id_ for at, known in ids.items() if at != index):
-        yield "id-shared", f"two calls have one id: {id_!r} comes again at index {index}"
-    elif id_ and index in ids and index in names:
-        yield "id-again", f"an id comes again at index {index}: {ids[index]!r}, then {id_!r}"
-    elif index in names and "" in (id_, name):
-        yield "id-empty", f"a later fragment at index {index} has an empty id or name"
-    elif index in names and None in (fragment.get("id", ""), _function(fragment).get("name", "")):
-        yield "id-null", f"a later fragment at index {index} has an id or name that is null"
-    if id_ and index not in ids:
-        ids[index] = id_
-    if name and index not in names:
-        names[index] = name
+    def _fault(self, code: str, words: str) -> None:
+        if code not in dict(self.faults):
+            self.faults.append((code, words))
 
 
 _LONG = 10
 """The least length in characters at which a repeated text is not a coincidence."""
-
-
-def delta_faults(deltas: Sequence[JsonObject]) -> Iterator[Fault]:
-    """Yield faults: a role other than "assistant", or a last delta that repeats all the text."""
-    roles = [role for delta in deltas if (role := delta.get("role")) not in (None, "", "assistant")]
-    if roles:
-        yield "role-other", f"a delta's role is {roles[0]!r}, not 'assistant'"
-    texts = [text for delta in deltas if isinstance(text := delta.get("content"), str) and text]
-    before, last = texts[:-1], "".join(texts[-1:])
-    if len(before) > 1 and len(last) >= _LONG and last.strip() == "".join(before).strip():
-        yield "text-again", f"the last delta repeats the whole text: {last[:_QUOTED]!r}"
-
-
-def _late(choices: Sequence[JsonObject]) -> Iterator[Fault]:
-    """Yield a fault if a call or text comes after the finish reason, where many clients stop."""
-    after = [*dropwhile(lambda choice: not choice.get("finish_reason"), choices)][1:]
-    deltas = [delta for choice in after if isinstance(delta := choice.get("delta"), dict)]
-    if any(delta.get("tool_calls") or delta.get("content") for delta in deltas):
-        yield "frame-after-finish", "calls or text come after the finish reason"
 
 
 LOGPROBS: JsonObject = {"logprobs": True, "top_logprobs": 0}
@@ -470,7 +414,7 @@ def without_ending(text: str) -> str:
     return _ENDINGS.sub("", text)
 
 
-def _tokens(choice: JsonObject) -> list[JsonObject]:
+def _tokens(choice: Mapping[str, JsonValue]) -> list[JsonObject]:
     logprobs = choice.get("logprobs")
     found = logprobs.get("content") if isinstance(logprobs, dict) else None
     return [token for token in listed(found) if isinstance(token, dict)]

@@ -20,14 +20,14 @@ from tunaeval.models.clients.server import Server as Connection
 from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.error_budget import ErrorBudget
+from tunaeval.wire.asking import ASKED, worded
 
 from . import asks
 from .blame import Seen, compare_pair, mentions_flags, same_calls, thought_in
 from .checks import REPEATED, Check, pairs, same_in_both
-from .reading import detokenized, extras, prompt_extras
+from .reading import detokenized, extras, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
 from .values import APIS, Api, Ask, ServerAnswer, ServerIdentity, json_object
-from .wording import HEADERS, PATHS, read_worded, worded
 
 REQUESTS = 110
 """The most requests made, not counting `--repeats` above 3 and repeats of requests that failed."""
@@ -168,7 +168,9 @@ class Runner:
             if not await self._is_there(api):
                 self.checks = [check for check in self.checks if check.group != api]
         if not self.checks:
-            self._stop(f"the server has no {' and no '.join(f'/v1/{PATHS[api]}' for api in apis)}")
+            self._stop(
+                f"the server has no {' and no '.join(f'/v1/{ASKED[api].path}' for api in apis)}"
+            )
 
     async def _is_there(self, api: Api) -> bool:
         """Whether the server has an API; one that fails whatever it is asked is none."""
@@ -236,9 +238,9 @@ class Runner:
         tries = 1
         while self._left() is not None and self._hangs[ask.mode] < _HANGS:
             payload = self._fields.payload(ask, self.model)
-            response = await self._fetch(PATHS[ask.api], payload, HEADERS.get(ask.api))
+            response = await self._fetch(ASKED[ask.api].path, payload, ASKED[ask.api].headers)
             asked = replace(ask, max_tokens=ask.max_tokens + self._fields.for_thought(ask))
-            answer = replace(read_worded(asked, response), tries=tries)
+            answer = replace(read_answer(asked, response), tries=tries)
             # A connection that ends before anything comes may have been idle for too long.
             most = 2 if response.dropped else 1 if response.timed_out else _PATIENCE
             if answer.lost and tries < most and (left := self._left()) is not None:
@@ -356,7 +358,7 @@ class _Fields:
             **self._extra,
             **ask.more,
         }
-        return made if ask.api == "chat" else worded(made, ask)
+        return worded(made, ask.api)
 
     def counts(self, ask: Ask) -> bool:
         """Whether the answer to this request must report usage."""

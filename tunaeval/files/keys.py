@@ -213,8 +213,12 @@ _DEEPEST = 256
 """The depth of nesting that is searched; records are cut before that."""
 
 
-def mapped(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> JsonValue:
-    """Return the value with `change` applied to all its texts, the keys of objects included."""
+def mapped(
+    value: JsonValue, change: Callable[[str], str], depth: int = 0, *, keys: bool = True
+) -> JsonValue:
+    """Return the value with `change` applied to all its texts, and with `keys` to those of objects,
+    too.
+    """
     inner = depth + 1
     if inner > _DEEPEST:
         return value
@@ -222,11 +226,14 @@ def mapped(value: JsonValue, change: Callable[[str], str], depth: int = 0) -> Js
         case str():
             return change(value)
         case Mapping():
-            return {mapped(name, change): mapped(one, change, inner) for name, one in value.items()}
+            return {
+                mapped(name, change) if keys else name: mapped(one, change, inner, keys=keys)
+                for name, one in value.items()
+            }
         case list():
-            return [mapped(one, change, inner) for one in value]
+            return [mapped(one, change, inner, keys=keys) for one in value]
         case tuple():
-            return tuple(mapped(one, change, inner) for one in value)
+            return tuple(mapped(one, change, inner, keys=keys) for one in value)
     return value
 
 

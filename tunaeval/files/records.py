@@ -30,6 +30,7 @@ from typing import BinaryIO, Self
 import orjson
 
 from tunaeval.errors import RecordError
+from tunaeval.limits import TOO_DEEP
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 
@@ -37,7 +38,6 @@ from .locks import turn
 from .plain_files import check_writable, is_absent, open_plain, read_bounded, table_of
 
 MAX_DEPTH = 200
-TOO_DEEP = "(nested too deeply to be kept)"
 
 _MAX_BITS = 2_000  # 603 digits: Python reads 640 at any setting of its limit
 _WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a float

@@ -12,11 +12,13 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
 from tunaeval.grammar.turns import Turns
-from tunaeval.registry import Registry, guarded, instance_of, who
+from tunaeval.registry import Registry, who
 from tunaeval.showing import brief
 from tunaeval.types.calls import STRUCTURED, Source, ToolCall, Tools
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
 from tunaeval.types.roles import Parser
+from tunaeval.types.shapes import instance_of
+from tunaeval.types.third_party import guarded
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 from tunaeval.workers import spread, why_unsendable
 
@@ -124,6 +126,9 @@ def parse_message(
     abstain: Collection[str] = (),
 ) -> ParseResult:
     """Read an OpenAI-style message (a dict or an object): structured calls first, then its text.
+
+    A whole answer is read, too, if it is one of OpenAI's chat completions or Responses, Anthropic's
+    Messages, Gemini or Bedrock's Converse; it is recognised by its fields.
 
     `source` says where calls are expected. "structured" means that the server got the tools and
     should have parsed the calls, so a call in the text counts with a repair (`leaked-call`, level
@@ -348,6 +353,11 @@ def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 
     """Return the parser with that name (built-in or a plug-in), or that of the given format.
 
     A third-party parser is wrapped, so that all its errors are `PluginError`.
+
+    Examples:
+        >>> text = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>'
+        >>> tunaeval.parser_for("hermes").parse(text).calls[0].name
+        'ls'
     """
     if isinstance(format, str):
         if (reader := _READERS.get(format)) is not None:

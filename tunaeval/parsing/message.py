@@ -1,4 +1,4 @@
-"""Reads OpenAI-style messages, whole or as deltas: structured calls first, then the text.
+"""Reads messages, whole or as the events of a stream: structured calls first, then the text.
 
 If the server has parsed calls, these are the calls of the result, and the text only gives content
 and reasoning, so that a call which the server left in the text does not count twice. If no
@@ -7,8 +7,7 @@ structured call is valid, the calls in the text count.
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,15 +16,29 @@ from tunaeval.grammar import CallObject, Literal
 from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, STARTED_NAME
 from tunaeval.showing import shown
-from tunaeval.types.calls import LEAKED_CALL, STRUCTURED, JsonValue, Repair, Span, ToolCall, Tools
-from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.calls import (
+    LEAKED_CALL,
+    REPEATED_CALL,
+    STRUCTURED,
+    JsonObject,
+    JsonValue,
+    Repair,
+    Span,
+    ToolCall,
+    Tools,
+    one_each,
+)
+from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
+from tunaeval.wire.apis import recognised
+from tunaeval.wire.assembler import Added, Assembler, GrowingCall
+from tunaeval.wire.chat import REASONING_KEYS, called, foreign_calls, items_in, said
+from tunaeval.wire.events import DataLines, is_event
 
 from .collect import Collector, LiveCall, LiveObject, event, widened, without_abstaining
 from .judge import JudgedCall, judge
 from .repair.machine import JsonReader, read_json
 from .repair.values import Note, Read, Unreadable, not_json
-from .sse import OTHER_CHOICES, Delta, delta_of
 from .window import Window
 
 _CALL = CallObject()
@@ -36,9 +49,12 @@ _NOWHERE = Span(0, 0)
 
 _FIELDS = ("role", "content", "tool_calls", "function_call")
 _WANTED = "role, content and tool_calls"
-_REASONING_KEYS = ("reasoning_content", "reasoning")
-_OTHER_FIELDS = frozenset({*_FIELDS, *_REASONING_KEYS, "invalid_tool_calls", "refusal"})
+_OTHER_FIELDS = frozenset({*_FIELDS, *REASONING_KEYS, "invalid_tool_calls", "refusal"})
 """A dict without a role is a message if it has one of these keys."""
+
+OTHER_CHOICES = "there are other choices beside the one of index 0, which are not read"
+"""The message of the diagnosis `other-choices`, for whole responses and for streams."""
+_SHOWN = 60
 
 
 def read_message(
@@ -51,30 +67,29 @@ def read_message(
     """Read a message (a dict or an object with the same attributes); `read` reads its text."""
     faults: Sequence[Diagnosis] = ()
     if isinstance(message, Mapping):
-        if "role" not in message and "choices" in message:
+        if "role" not in message or isinstance(message.get("content"), list):
             message, faults = _message_in(message)
-        elif "role" not in message and message and _OTHER_FIELDS.isdisjoint(message):
-            raise _no_message(message)
-    elif not any(hasattr(message, key) for key in _FIELDS):
-        raise _no_message(message)
+    elif not isinstance(getattr(message, "content", None), str):
+        message, faults = _object(message)
     get = message.get if isinstance(message, dict) else partial(_get, message)
-    items = listed(get("tool_calls"))
+    items = items_in(get("tool_calls"))
     if not items and (older := get("function_call")) is not None:
         items = [older]
-    content = get("content")
-    written = content_of(content) if content else ""
-    if isinstance(written, Diagnosis):
-        text = _with_attempts(ParseResult(), [written])
-    else:
-        text = read(written) if written else ParseResult()
-    if content and not isinstance(content, str) and (kinds := foreign_calls(content, items)):
-        found = f"content has a part of the type {kinds[0]!r}; calls are read from tool_calls"
-        text = _with_attempts(text, [Diagnosis(NOT_TEXT, found)])
-    text = _with_reasoning(text, get(_REASONING_KEYS[0]) or get(_REASONING_KEYS[1]), faults)
-    invalid = listed(get("invalid_tool_calls"))
+    content, thought, odd = get("content"), "", ""
+    if content and not isinstance(content, str):
+        kinds = foreign_calls(content, items)
+        content, thought, odd = said(content)
+        if kinds:
+            odd = f"content has a part of the type {kinds[0]!r}; calls are read from tool_calls"
+    text = read(content) if content else ParseResult()
+    if odd:
+        text = _with_attempts(text, [Diagnosis(NOT_TEXT, odd)])
+    thought = get(REASONING_KEYS[0]) or get(REASONING_KEYS[1]) or thought
+    text = _with_reasoning(text, thought, faults)
+    invalid = items_in(get("invalid_tool_calls"))
     if not (items or invalid):
         return text
-    server = structured(items, tools, level, abstain)[0]
+    server, *_ = structured(items, tools, level, abstain)
     return _joined(_with_attempts(server, map(_invalid, range(MAX_CALLS), invalid)), text)
 
 
@@ -82,34 +97,34 @@ def _no_message(thing: object) -> UsageError:
     return UsageError(f"{shown(thing)} is no message: wanted a dict or an object with {_WANTED}")
 
 
-def _message_in(
-    response: Mapping[str, JsonValue],
-) -> tuple[Mapping[str, JsonValue], list[Diagnosis]]:
-    """Return the message in a whole response, and a diagnosis if there are other choices.
+def _object(thing: object) -> tuple[object, list[Diagnosis]]:
+    """Return a message that is an object, or the message in an answer of a provider's client."""
+    dump = getattr(thing, "model_dump", None)
+    document = dump() if callable(dump) and not isinstance(thing, type) else None
+    if isinstance(document, dict) and recognised(document) is not None:
+        return _message_in(document)
+    if not any(hasattr(thing, key) for key in _FIELDS):
+        raise _no_message(thing)
+    return thing, []
 
-    What has the fields of a message in addition to `choices` is the message itself.
+
+def _message_in(document: Mapping[str, JsonValue]) -> tuple[JsonObject, list[Diagnosis]]:
+    """Return the message in a whole answer of any API, and a diagnosis if it has other choices.
+
+    What has the fields of a message in addition to those of an answer is the message itself.
     """
-    choices = response["choices"]
-    has_others = isinstance(choices, list | tuple) and len(choices) > 1
-    faults = [Diagnosis("other-choices", OTHER_CHOICES)] if has_others else []
-    if any(key in response for key in _FIELDS):
-        return response, faults
-    found = delta_of(response)
-    if isinstance(found, Diagnosis):
-        raise UsageError(f"the response has no message: {found.message}")
-    if not found:
-        raise UsageError("the response has no message: nothing is in its choices")
-    return found, faults
-
-
-def content_of(content: JsonValue) -> str | Diagnosis:
-    """Return the text of a content (a string, a part, or a list of parts), or a diagnosis."""
-    if not content or isinstance(content, str | list | tuple):
-        return text_of(content)
-    if isinstance(_get(content, "text"), str):
-        return text_of((content,))
-    hint = "; decode bytes first" if isinstance(content, bytes | bytearray) else ""
-    return Diagnosis(NOT_TEXT, f"content is {type(content).__name__}, wanted a str{hint}")
+    api, is_one = recognised(document), any(key in document for key in _FIELDS)
+    if api is None or (is_one and api.name != "messages"):
+        if is_one or not document or not _OTHER_FIELDS.isdisjoint(document):
+            return document, []  # type: ignore[return-value]  # it is only read
+        raise _no_message(document)
+    answer = api.read_reply(document)
+    if answer.message is None or answer.error is not None:
+        why = "it has no " + " and no ".join(answer.missing)
+        if answer.error is not None:
+            why = f"the server reports: {answer.error}"
+        raise UsageError(f"the response has no message: {why}")
+    return answer.message, [Diagnosis("other-choices", OTHER_CHOICES)] * answer.has_others
 
 
 def _invalid(index: int, item: object) -> Diagnosis:
@@ -155,13 +170,6 @@ def _joined(server: ParseResult, text: ParseResult) -> ParseResult:
     )
 
 
-def listed(value: object) -> list[object]:
-    """Return a list's items; another value becomes the only item, unless it is empty."""
-    if isinstance(value, list | tuple):
-        return list(value)
-    return [value] if value else []
-
-
 def _get(thing: object, key: str) -> JsonValue:
     """Return a field of a dictionary or an object; None if the field is missing."""
     # dict first: an isinstance check of the abstract class is slow
@@ -173,8 +181,9 @@ def structured(
     tools: Tools | None,
     level: Level,
     abstain: frozenset[str] = frozenset(),
-) -> tuple[ParseResult, list[ToolCall | None]]:
-    """Return the result of a server's parsed calls, and a list of the call or None for each item.
+) -> tuple[ParseResult, list[ToolCall | None], set[int]]:
+    """Return the result of a server's parsed calls, a list of the call or None for each item, and
+    the indices of items that are one call with an earlier one: "strict" has none (see `one_each`).
 
     Calls of names in `abstain` are missing in the result, but not in the list.
     """
@@ -192,10 +201,18 @@ def structured(
         calls.append(call)
     if len(items) > MAX_CALLS:
         diagnoses.append(Diagnosis("too-many-calls", f"more than {MAX_CALLS} calls"))
-    found = tuple(call for call in calls if call)
+    once, again, odd = one_each(calls)
+    if level == "strict":
+        again = set()
+    else:
+        calls = once
+        odd.pop(REPEATED_CALL, None)
+    for code, (index, text) in odd.items():
+        diagnoses.append(Diagnosis(code, f"tool_calls[{index}]: {text}"))
+    found = tuple(call for at, call in enumerate(calls) if call and at not in again)
     outcome = outcome_of(found, attempted=bool(items), cut=cut)
     result = ParseResult(found, "", None, tuple(diagnoses), cut, outcome)
-    return without_abstaining(result, abstain, attempted=None in calls), calls
+    return without_abstaining(result, abstain, attempted=None in calls), calls, again
 
 
 def lost_calls(
@@ -205,10 +222,10 @@ def lost_calls(
     with the repair `invalid-arguments`), so that a forbidden one is seen. A structured one has its
     name; one in a text has none, and its `invalid` is its text.
     """
-    items = listed(_get(message, "tool_calls") or _get(message, "function_call"))
+    items = items_in(_get(message, "tool_calls") or _get(message, "function_call"))
     made = structured(items, tools, level)[1] if items else ()
     lost = [item for item, call in zip(items, made, strict=False) if call is None]
-    named = map(_function_in, (*lost, *listed(_get(message, "invalid_tool_calls"))))
+    named = map(called, (*lost, *items_in(_get(message, "invalid_tool_calls"))))
     found = [(name if isinstance(name, str) else "", why, STRUCTURED) for name, why in named]
     text = text_of(_get(message, "content"))
     spans = dict.fromkeys(one.span for one in read.diagnoses if one.span and one.is_attempt)
@@ -227,7 +244,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
         return JudgedCall(
             None, (Note("invalid-name", f"{shown(item):.60} is no object with a name"),)
         )
-    name, arguments = _function_in(item)
+    name, arguments = called(item)
     read: Read | Unreadable = Read(arguments)
     if isinstance(arguments, str) and arguments.strip():
         read = read_json(arguments)
@@ -242,16 +259,6 @@ def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
     read = read._replace(value=call)
     found = judge(read, word=_CALL, form=_STRUCTURED, span=_NOWHERE, tools=tools, level=level)
     return JudgedCall(None, (*(() if found.call else found.notes), *faults)) if faults else found
-
-
-def _function_in(item: object) -> tuple[JsonValue, JsonValue]:
-    """Return the name and arguments of an item of `tool_calls`; None for what is missing."""
-    function = _get(item, "function")
-    source = function if function is not None and not isinstance(function, str) else item
-    arguments = _get(source, "arguments")
-    if arguments is None and function is None:
-        arguments = _get(source, "args")
-    return _get(source, "name"), arguments
 
 
 _FAILED = {
@@ -290,227 +297,169 @@ def with_leaked(result: ParseResult, level: Level) -> ParseResult:
     return _with_attempts(replace(result, calls=tuple(calls), outcome=outcome), notes)
 
 
-class Deltas:
-    """The structured calls and the reasoning of one streamed message.
+class StreamedMessage:
+    """A message that arrives in events: what of it is not text, and how the stream ended.
 
-    The index of a fragment should say which call it belongs to, but some servers number all calls 0
-    or leave the index out. So a new call begins under the same index when the id changes, or,
-    without ids, when a name and arguments follow complete arguments. Some servers make a new id for
-    each fragment: a fragment with a new id and no name continues the previous call while its
-    arguments are incomplete. The older `function_call` is a call without index and id, which does
-    not count if there are other calls.
+    Each method that takes a piece of it yields the texts that this adds, and reports what else it
+    adds in between; `length` returns how many characters of text have been read.
     """
 
-    def __init__(self, collector: Collector, tools: Tools | None, level: Level) -> None:
+    def __init__(
+        self, collector: Collector, tools: Tools | None, level: Level, length: Callable[[], int]
+    ) -> None:
         self._collector = collector
         self._tools = tools
         self._level = level
-        self._calls: list[_StreamedCall] = []
-        self._latest: dict[int | None, _StreamedCall] = {}
-        """The call that got the latest fragment, by index."""
-        self._by_id: dict[str, _StreamedCall] = {}
-        self._last_index = 0
+        self._length = length
+        self._answer = Assembler()
+        self._lines: DataLines | None = None
+        self._live: list[_LiveArguments] = []
         self._reasoning: list[str] = []
-        self._reasoning_decoder, self._content_decoder = _surrogate_joiner(), _surrogate_joiner()
         self._faults: list[Diagnosis] = []
-        self._cut = False
+        self._cut = self._failed = False
 
-    def take(self, delta: Delta, at: int) -> str:
-        """Read a delta after `at` characters of text; return the text that the delta adds."""
-        reasoning = next(filter(None, (delta.get(key) for key in _REASONING_KEYS)), None)
-        if isinstance(reasoning, str):
-            self._reason(_joined_up(self._reasoning_decoder, reasoning), at)
-        items = listed(delta.get("tool_calls"))
-        for place, item in enumerate(items):
-            fields = item if isinstance(item, Mapping) else {}
-            index, id_ = fields.get("index"), fields.get("id")
-            if not isinstance(index, int):
-                known = self._by_id.get(id_) if isinstance(id_, str) else None
-                others = self._last_index if len(items) == 1 else place
-                index = others if known is None else known.index
-            self._fragment(item, index, at)
-        older = delta.get("function_call")
-        if older is not None:
-            self._fragment({"function": older} if isinstance(older, Mapping) else older, None, at)
-        content = content_of(delta.get("content"))
-        if isinstance(content, Diagnosis):
-            self.fault(content)
-            return ""
-        return _joined_up(self._content_decoder, content)
+    def delta(self, delta: Mapping[str, JsonValue]) -> Iterator[str]:
+        """Read a delta, or an event as an object."""
+        return self._texts(self._answer.delta(delta))
 
-    def rest(self, at: int) -> str:
-        """End the message; return a lone surrogate kept back at the end of its text, or ""."""
-        self._reason(self._reasoning_decoder.decode(b"", final=True), at)
-        return self._content_decoder.decode(b"", final=True)
+    def piece(self, piece: str | bytes) -> Iterator[str]:
+        """Read the next piece of an event stream."""
+        self._lines = self._lines or DataLines()
+        for data in self._lines.feed(piece):
+            yield from self._texts(self._answer.data(data))
 
-    def _reason(self, text: str, at: int) -> None:
-        if text:
-            self._reasoning.append(text)
-            self._collector.report(event("reasoning", at, at, text))
+    def end(self) -> Iterator[str]:
+        """End the stream: read the rest of it, and note a fault if it was not complete."""
+        answer, lines = self._answer, self._lines
+        for data in lines.end() if lines else ():
+            yield from self._texts(answer.data(data))
+        if lines and not answer.begun:
+            yield from self._body("\n".join(lines.others).strip())
+        yield from self._texts(answer.end())
+        if lines and answer.begun and lines.replaced:
+            self._fault(Diagnosis("invalid-chunk", "bytes that are no UTF-8 were replaced"))
+        if lines and answer.has_others:
+            self._fault(Diagnosis("other-choices", OTHER_CHOICES))
+        self._failed = bool(lines) and (answer.failed or not (answer.begun and answer.understood))
+        if lines and (answer.failed or not answer.ended):
+            self._cut = True
+            self._fault(Diagnosis("stream-cut", self._why()))
+        for code, words in answer.oddities.items():
+            self._fault(Diagnosis(code, words))
 
-    def _fragment(self, fragment: JsonValue, index: int | None, at: int) -> None:
-        """Add a fragment to its call; one that is no object becomes an invalid call of its own."""
-        if not isinstance(fragment, Mapping):
-            self._begin(index, at).odd = (fragment,)
-            return
-        found = fragment.get("id")
-        id_ = found if isinstance(found, str) else ""
-        call = self._by_id.get(id_)
-        if call is None or call.index != index:
-            latest = self._latest.get(index)
-            goes_on = latest is not None and latest.goes_on_with(fragment, id_)
-            call = latest if latest and goes_on else self._begin(index, at)
-        self._latest[index] = call
-        if index is not None:
-            self._last_index = index
-            if id_:
-                self._by_id[id_] = call
-        call.take(fragment)
+    def _body(self, body: str) -> Iterator[str]:
+        """Read a body that is no event stream: it may be a whole answer."""
+        answer = self._answer
+        added = answer.data(body) if is_event(body) else []
+        if answer.final is None and not answer.ended and not answer.failed:
+            added = [one for one in added if one.kind != "odd"]
+        answer.begun = bool(added) or answer.final is not None or answer.ended
+        answer.ended = answer.begun
+        if body and not answer.begun:
+            answer.fault = f", which begins with {body[:_SHOWN]!r}"
+        return self._texts(added)
 
-    def _begin(self, index: int | None, at: int) -> _StreamedCall:
-        earlier, collector = self._calls, self._collector
-        if len(earlier) >= MAX_CALLS:
+    def _why(self) -> str:
+        if not self._answer.begun:
+            return f"there is no event in the stream{self._answer.fault}"
+        how = "in an error" if self._answer.failed else "without [DONE] and without a finish reason"
+        return f"the stream ended {how}{self._answer.fault}"
+
+    def _texts(self, added: Iterable[Added]) -> Iterator[str]:
+        for one in added:
+            match one.kind:
+                case "text":
+                    yield one.text
+                case "thought":
+                    self._reasoning.append(one.text)
+                    at = self._length()
+                    self._collector.report(event("reasoning", at, at, one.text))
+                case "call":
+                    self._grow(one.call, one.text)
+                case "odd" | "error":
+                    self._fault(Diagnosis(one.code, one.text))
+
+    def _grow(self, call: GrowingCall | None, text: str) -> None:
+        assert call is not None  # noqa: S101 - "call" comes with its call
+        if call.number == len(self._live):
+            self._live.append(self._begin())
+        self._live[call.number].grow(call, text)
+
+    def _begin(self) -> _LiveArguments:
+        begun, collector = len(self._live), self._collector
+        if begun >= MAX_CALLS:
             collector = Collector(listened=False)
-        hidden = collector.abstain and [one for one in earlier if one.name in collector.abstain]
-        live = LiveCall(collector, len(earlier) - len(hidden), at, self._tools)
-        call = _StreamedCall(index, live)
-        self._calls.append(call)
-        return call
+        earlier = self._answer.calls[:begun] if collector.abstain else ()
+        hidden = [one for one in earlier if one.name in collector.abstain]
+        return _LiveArguments(LiveCall(collector, begun - len(hidden), self._length(), self._tools))
 
-    def fault(self, diagnosis: Diagnosis) -> None:
-        """Note the diagnosis of a chunk that is invalid, or of a stream that was cut."""
-        cut = diagnosis.code == "stream-cut"
-        self._cut = self._cut or cut
-        if cut or len(self._faults) < MAX_DIAGNOSES:
+    def _fault(self, diagnosis: Diagnosis) -> None:
+        """Note the diagnosis of an event that is invalid, or of a stream that is odd or was cut."""
+        if len(self._faults) < MAX_DIAGNOSES or diagnosis.code != "invalid-chunk":
             self._faults.append(diagnosis)
             self._collector.report(event("diagnosis", 0, 0, diagnosis=diagnosis))
 
-    def finish(self, text: ParseResult, failed: bool) -> ParseResult:
+    def finish(self, text: ParseResult) -> ParseResult:
         """Return the message's result, given that of its text.
 
-        If the server `failed`, a message without a call is truncated.
+        If the server failed, a message without a call is truncated. An event that cannot be read
+        may have had one.
         """
         unread = any(fault.code in (NOT_TEXT, "invalid-chunk") for fault in self._faults)
-        if text.outcome == "no_call" and unread and not (self._cut or failed):
+        if text.outcome == "no_call" and unread and not (self._cut or self._failed):
             text = replace(text, outcome=outcome_of(text.calls, attempted=True))
         result = _with_reasoning(text, "".join(self._reasoning), self._faults)
         if self._cut:
             result = replace(result, truncated=True)
-        if self._calls:
+        if self._live:
             result = self._with_calls(result)
-        if failed and result.outcome == "no_call":
+        if self._failed and result.outcome == "no_call":
             outcome = outcome_of(result.calls, cut=True)
             return replace(result, outcome=outcome, truncated=True)
         return result
 
     def _with_calls(self, text: ParseResult) -> ParseResult:
-        """Return the result with the structured calls, sorted by index and then by arrival."""
-        numbered = [call for call in self._calls if call.index is not None]
-        for call in self._calls if numbered else ():
-            if call.index is None:
-                call.live.drop()
-        ordered = sorted(numbered, key=lambda call: call.index or 0) or self._calls
-        items = [call.whole() for call in ordered]
-        server, calls = structured(items, self._tools, self._level, self._collector.abstain)
-        for streamed, made in zip(ordered, calls, strict=False):
-            if made is None:
-                streamed.live.drop()
-            else:
-                streamed.live.finish(made)
+        """Return the result with the structured calls."""
+        ordered = self._answer.ordered()
+        items = [call.item() for call in ordered]
+        server, calls, again = structured(items, self._tools, self._level, self._collector.abstain)
+        counted = {one.number for one in ordered}
+        for number, one in enumerate(self._live):
+            if number not in counted:  # of the older field, beside others
+                one.live.drop()
+        for at, (grown, call) in enumerate(zip(ordered, calls, strict=False)):
+            live = self._live[grown.number].live
+            live.drop() if call is None or at in again else live.finish(call)
         return _joined(server, text)
 
 
-class _StreamedCall:
-    """One structured call, of which fragments are arriving.
+class _LiveArguments:
+    """Reports a structured call while its arguments arrive."""
 
-    `index` is the server's number of the call, which several calls may share; None for the older
-    `function_call`. `odd` contains the fragment if that is no object.
-    """
-
-    def __init__(self, index: int | None, live: LiveCall) -> None:
-        self.index = index
+    def __init__(self, live: LiveCall) -> None:
         self.live = live
-        self.odd: tuple[JsonValue, ...] = ()
-        self.id: JsonValue = None
-        self._names: list[str] = []
-        self._name_size = 0
-        self._texts: list[str] = []
-        self._decoder = _surrogate_joiner()
-        self._value: JsonValue = None
-        """Arguments that arrived as an object instead of a string."""
         self._window = Window()
         reader = JsonReader(self._window)
         self._object = LiveObject(live, reader.pieces, depth=1)
         self._reading = reader.read()
-        self._begun = self._ended = self._complete = False
+        self._begun = self._ended = False
 
-    @property
-    def name(self) -> str:
-        """The part of the name that has arrived."""
-        return "".join(self._names)
+    def grow(self, call: GrowingCall, text: str) -> None:
+        """Report what a fragment has added to the call, `text` to its arguments.
 
-    def take(self, fragment: Delta) -> None:
-        """Add the next fragment to the name and the arguments; the first id counts.
-
-        A name may come in pieces before the arguments. A name after the arguments began, or one
-        that equals the name so far, is a repetition and is ignored.
+        A call whose name comes behind its arguments is reported when it is finished, and so is one
+        whose arguments are no JSON text.
         """
-        if not self.id:
-            found = fragment.get("id")
-            self.id = self.id if found is None else found
-        name, arguments = _function_in(fragment)
-        if isinstance(name, str) and not self._begun:
-            repeated = len(name) == self._name_size and name == self.name
-            self._names += [] if repeated else [name]
-            self._name_size += 0 if repeated else len(name)
-        if arguments is not None and 0 < self._name_size <= STARTED_NAME:
-            self.live.start(self.name)
-        if isinstance(arguments, str):
-            arguments = _joined_up(self._decoder, arguments)
-            self._texts.append(arguments)
-            self._follow(arguments)
-        elif arguments is not None:
-            self._value, self._complete = arguments, True
-
-    def _follow(self, text: str) -> None:
-        """Read the next piece of the arguments, unless they have ended or are invalid."""
+        if call.is_named and not self._begun and 0 < call.name_size <= STARTED_NAME:
+            self.live.start(call.name)
         if not self._begun:
             text = text.lstrip()
             self._begun = bool(text)
-        if self._ended or not text:
+        if self._ended or not text or call.is_custom:
             return
         self._window.feed(text)
         try:
             next(self._reading)
-        except StopIteration as stop:
-            self._ended, self._complete = True, isinstance(stop.value, Read)
+        except StopIteration:
+            self._ended = True
         self._object.update()
-
-    def goes_on_with(self, fragment: Delta, id_: str) -> bool:
-        """Whether a fragment of the same index belongs to this call; its id is `id_` or ""."""
-        name, arguments = _function_in(fragment)
-        if id_ and self.id and id_ != self.id:
-            return not name and bool(arguments) and not self._complete
-        text = arguments.lstrip() if isinstance(arguments, str) else arguments
-        begins = text.startswith("{") if isinstance(text, str) else text is not None
-        return not (self._complete and name and begins)
-
-    def whole(self) -> JsonValue:
-        """Return the call as an item of a message's `tool_calls`."""
-        if self.odd:
-            return self.odd[0]
-        text = "".join(self._texts) + self._decoder.decode(b"", final=True)
-        arguments = self._value if self._value is not None and not text.strip() else text
-        return {"id": self.id, "function": {"name": self.name, "arguments": arguments}}
-
-
-def _surrogate_joiner() -> codecs.IncrementalDecoder:
-    """Make a decoder that keeps half a surrogate pair at the end of a piece for the next piece."""
-    return codecs.getincrementaldecoder("utf-16-le")("surrogatepass")
-
-
-def _joined_up(decoder: codecs.IncrementalDecoder, piece: str) -> str:
-    """Return the piece, after the half of a surrogate pair that was kept back before it, if any. A
-    half at its end is kept back in turn.
-    """
-    return decoder.decode(piece.encode("utf-16-le", "surrogatepass")) if piece else ""

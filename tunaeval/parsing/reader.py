@@ -13,7 +13,7 @@ from tunaeval.grammar.turns import Turns
 from tunaeval.limits import MAX_TEXT
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import JsonValue, Span, Tools
-from tunaeval.types.parsing import LEVELS, Diagnosis, Level, ParseResult
+from tunaeval.types.parsing import LEVELS, Level, ParseResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .audit import audit
@@ -21,9 +21,8 @@ from .block import SoundReader, sound_block, sound_call_of
 from .collect import TEXTS, Event, Kind, new_result, widened, without_abstaining
 from .finder import Finder, finder_of
 from .judge import Objects
-from .message import Deltas
+from .message import StreamedMessage
 from .scanner import Scanner, scanner_of
-from .sse import Delta, Lines, delta_in
 
 AnyTools: TypeAlias = Tools | Iterable[ToolLike] | None
 
@@ -222,8 +221,7 @@ class Stream:
         wanted_name(level, "level", LEVELS)
         self._tools = tools = widened(tools, abstain)
         self._level: Level = level
-        self._deltas: Deltas | None = None
-        self._lines: Lines | None = None
+        self._message: StreamedMessage | None = None
         self._finder, self._scanner = finder, scanner_of(finder, tools, level)
         self._collector = self._scanner.collector
         self._collector.abstain = abstain
@@ -243,16 +241,17 @@ class Stream:
         """Read the next `delta` of an OpenAI-compatible stream: content, tool_calls, reasoning.
 
         If the server has parsed calls, the result has these, and calls in the text do not count
-        (see `parse_message`). `delta` may also be a whole chunk or its choice. Returns the events
-        that the delta made certain.
+        (see `parse_message`). `delta` may also be a whole chunk or its choice, or an event of
+        another API. Returns the events that the delta made certain.
         """
         if not isinstance(delta, Mapping):
             raise refusal("delta", delta, "a dict, as in choices[0]['delta'] of a chunk")
-        self._take_deltas([delta_in(delta)])
+        self._take_all(self._streamed().delta(delta))
         return self._news()
 
     def feed_sse(self, piece: str | bytes) -> list[Event]:
-        """Read the next piece of an OpenAI-compatible event stream; return the new events.
+        """Read the next piece of an event stream of OpenAI's, Anthropic's or Gemini's API; return
+        the new events.
 
         Pieces may end anywhere, even inside a line or a character. A chunk that cannot be read
         gives the diagnosis "invalid-chunk", and the other chunks are read. A stream that ends in an
@@ -262,22 +261,18 @@ class Stream:
         """
         if not isinstance(piece, str | bytes):
             raise refusal("piece", piece, "a str or bytes")
-        self._lines = self._lines or Lines()
-        self._take_deltas(self._lines.feed(piece))
+        self._take_all(self._streamed().piece(piece))
         return self._news()
 
     def finish(self) -> ParseResult:
         """End the text and return its result; further calls return the same result."""
         if self._result is None:
-            if self._lines:
-                self._take_deltas(self._lines.end())
-            if self._deltas and (half := self._deltas.rest(self._length)):
-                self._take(half)
+            if self._message:
+                self._take_all(self._message.end())
             text = "".join(self._chunks)
             result = _result(self._scanner, self._finder, self._tools, text)
             result = without_abstaining(result, self._collector.abstain)
-            failed = self._lines is not None and self._lines.failed
-            self._result = self._deltas.finish(result, failed) if self._deltas else result
+            self._result = self._message.finish(result) if self._message else result
         return self._result
 
     def last_events(self) -> list[Event]:
@@ -302,16 +297,17 @@ class Stream:
             )
             next(self._scanner.reading)
 
-    def _take_deltas(self, found: Iterable[Delta | Diagnosis]) -> None:
-        for delta in found:
-            if self._result is not None:
-                raise UsageError(_FINISHED)
-            if self._deltas is None:
-                self._deltas = Deltas(self._collector, self._tools, self._level)
-            if isinstance(delta, Diagnosis):
-                self._deltas.fault(delta)
-            elif content := self._deltas.take(delta, self._length):
-                self._take(content)
+    def _take_all(self, chunks: Iterable[str]) -> None:
+        for chunk in chunks:
+            self._take(chunk)
+
+    def _streamed(self) -> StreamedMessage:
+        if self._result is not None:
+            raise UsageError(_FINISHED)
+        if self._message is None:
+            how = (self._collector, self._tools, self._level)
+            self._message = StreamedMessage(*how, length=lambda: self._length)
+        return self._message
 
     def _news(self) -> list[Event]:
         """Return the events since the last call, and fill in their texts."""

@@ -34,7 +34,7 @@ _SPECIAL, _ANGLED = re.compile(f"{_BARRED}|{_CAPITALS}"), re.compile(_BARRED)
 latter are ordinary text for some tokenizers, so that only the first one, before the name, is lost.
 """
 
-_TAGS = re.compile(r"(?:<[^<>]{1,40}>\s*+)++").fullmatch
+_TAGS = re.compile(r"(?:<[^<>]{1,40}+>\s*+)++").fullmatch
 
 _NAME, _BODY = "\x00", "\x01"
 

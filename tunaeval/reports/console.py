@@ -158,6 +158,8 @@ def show(report: Report, stream: TextIO) -> None:
     page = StringIO()
     console, run, summary = console_like(stream, page), report.run, report.summary
     rules = f"format {run.format}, level {run.level}, profile {run.profile}"
+    if run.harness != "tunaeval":
+        rules += f", harness {run.harness}"
     over = [f"{run.suite}, {run.model or run.client}, {rules}"]
     if run.calls != "any":
         over.append(f"counted are {run.calls} calls alone")

@@ -30,9 +30,10 @@ from tunaeval.parsing.repair.values import Note, Read, Unreadable
 from tunaeval.showing import brief
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonObject, JsonValue, ToolCall, Tools
-from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal, wanted_name
+from tunaeval.wire.chat import foreign_calls
 
 GoldMatch: TypeAlias = Literal["any_order", "exactly", "in_order", "superset"]
 

@@ -35,13 +35,15 @@ import orjson
 
 from tunaeval.grammar.format import THINKING
 from tunaeval.grammar.turns import FAMILIES, PROMPTED, Turns
-from tunaeval.parsing.api import auto, parse, parse_message, parser_for
+from tunaeval.parsing.api import auto, parse, parser_for
 from tunaeval.parsing.collect import widened, without_abstaining
 from tunaeval.parsing.finder import finder_of
+from tunaeval.parsing.message import structured as read_items
 from tunaeval.parsing.reader import Reader
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
-from tunaeval.types.exchange import foreign_calls, text_of
+from tunaeval.types.exchange import text_of
 from tunaeval.types.parsing import ABSTAINED, LATER_TURN, REMARKS, Diagnosis, ParseResult
+from tunaeval.wire.chat import foreign_calls
 
 from .engines import Run, run_by
 from .gold import MARKS, Gold
@@ -342,7 +344,8 @@ def _of_message(
     foreign += foreign_calls((message,)) if isinstance(field_of(message, "type"), str) else []
     if not items and not (recipe.engine is not None and text.calls):
         return _with_foreign(text, foreign)
-    result = structured(items, tools, recipe)
+    result, _, again = structured(items, tools, recipe)
+    items = [item for at, item in enumerate(items) if at not in again]
     found = of_result(result, recipe)
     if len(items) == len(result.calls):
         found.hedged |= {at for at, item in enumerate(items) if is_hedge(_inside(item))}
@@ -361,10 +364,11 @@ def _of_message(
     return _with_foreign(found, foreign)
 
 
-def structured(items: Sequence[object], tools: Tools | None, recipe: Recipe) -> ParseResult:
+def structured(
+    items: Sequence[object], tools: Tools | None, recipe: Recipe
+) -> tuple[ParseResult, list[ToolCall | None], set[int]]:
     """Parse structured calls as `parse_message` parses those of a message."""
-    message, level = {"tool_calls": items}, recipe.level
-    return parse_message(message, recipe.reader, tools, level, abstain=recipe.abstain)
+    return read_items(items, tools, recipe.level, frozenset(recipe.abstain))
 
 
 def _with_foreign(found: Attempts, kinds: Sequence[str]) -> Attempts:

@@ -358,7 +358,7 @@ def reward(
             return _taken_apart(attempts, gold, known, recipe)
     if text is None and message is not None and recipe.max_characters >= _FEW * _SHORT:
         items = completion[0]["tool_calls"]  # type: ignore[index]  # as `_plain` has found it
-        result = structured(items, known, recipe)
+        result, *_ = structured(items, known, recipe)
         if _is_sound(result, len(items)) and gold.is_met_by(result.calls):
             return _whole(recipe, len(result.calls), _size(gold, recipe))
     return _taken_apart(attempts_of(completion, known, recipe), gold, known, recipe)

@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from tunaeval.errors import ClientSetupError, PluginError, TransportFailure
-from tunaeval.registry import reply_of
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import ScenarioResult
+from tunaeval.types.third_party import reply_of
 
 _PATIENCE = 5
 """With this many refusals or failures to connect, and no other answer, no request can succeed."""

@@ -35,7 +35,7 @@ from tunaeval.types.runs import (
 from .options import RunOptions
 from .prompts import Asking, retry_prompt, said
 
-_MORE = f" (finish_reason {USED_UP!r}: it had used up its tokens; allow more with --max-tokens)"
+_MORE = " (finish_reason {!r}: it had used up its tokens; allow more with --max-tokens)"
 
 Read: TypeAlias = Callable[[Reply, Level], ParseResult]
 """Reads the calls in a reply at a level."""
@@ -94,6 +94,17 @@ class Trial:
             attempt=attempt,
         )
 
+    def used_up(self, reply: Reply) -> bool:
+        """Whether a reply used up its tokens. Usage overrules a finish reason that announces calls,
+        which some servers give for a call that was cut off (vllm#58228).
+        """
+        spent = reply.usage.completion_tokens
+        is_full = spent is not None and spent >= self.options.max_tokens
+        return reply.finish_reason == USED_UP or (is_full and reply.finish_reason in _CALLED)
+
+
+_CALLED = frozenset({"tool_calls", "function_call"})
+
 
 def episode(trial: Trial, asking: Asking) -> Episode:
     """Ask, read the reply, ask again where no call was found, and return the judged result."""
@@ -106,7 +117,7 @@ def episode(trial: Trial, asking: Asking) -> Episode:
         if isinstance(answer, TransportFailure):
             failure = answer
             break
-        if failure := failed_reply(answer, trial.read):
+        if failure := failed_reply(answer, trial):
             break
         found = read_at_all_levels(answer, trial.read)
         attempts.append(Turn(answer, found, breach=asking.breach(answer)))
@@ -147,7 +158,7 @@ def reread(trial: Trial, replies: Sequence[Reply], failure: TransportFailure | N
     """
     judge, attempts = _Judge(trial), list[Turn]()
     for reply in replies:
-        if failed := failed_reply(reply, trial.read):
+        if failed := failed_reply(reply, trial):
             return Reread(_result(judge, attempts, failed), unasked=False)
         attempts.append(Turn(reply, read_at_all_levels(reply, trial.read)))
         if judge.settled(attempts[-1], trial.options.level):
@@ -195,10 +206,10 @@ class _Judge:
         any text is no answer. A call without an end in a reply that ends with `tool_calls` is
         malformed, because the server itself says that the call is complete.
         """
-        result = attempt.read[level]
-        if result.outcome == "truncated" and attempt.reply.finish_reason == "tool_calls":
+        result, cut = attempt.read[level], self.trial.used_up(attempt.reply)
+        reason = attempt.reply.finish_reason
+        if result.outcome == "truncated" and reason == "tool_calls" and not cut:
             return "malformed"
-        cut = attempt.reply.finish_reason == USED_UP
         wordless = (cut or result.truncated) and not result.content.strip()
         unfinished = result.detail != ABSTAINED and (wordless or (cut and self.wants_call))
         return "truncated" if result.outcome == "no_call" and unfinished else result.outcome
@@ -245,8 +256,9 @@ def _result(
         final = judge.answer(attempts, level)
         index = attempts.index(final)
         calls, outcome = records[index].calls, records[index].outcome
-        is_used_up = outcome == "truncated" and final.reply.finish_reason == USED_UP
-        reason = judge.verdict(final, level).reason + (_MORE if is_used_up else "")
+        is_used_up = outcome == "truncated" and judge.trial.used_up(final.reply)
+        more = _MORE.format(final.reply.finish_reason) if is_used_up else ""
+        reason = judge.verdict(final, level).reason + more
         leaked = leaked_in(final.read[level])
     return result_of(
         judge.trial,
@@ -356,12 +368,9 @@ def _sum_if_all(numbers: list[_Number | None]) -> _Number | None:
 
 
 _FILTERED = "content_filter"
-_CALLED = frozenset({"tool_calls", "function_call"})
 
 
-def failed_reply(
-    reply: Reply, read: Callable[[Reply, Level], ParseResult]
-) -> TransportFailure | None:
+def failed_reply(reply: Reply, trial: Trial) -> TransportFailure | None:
     """Return the failure of a reply whose finish reason says that the server lost its content.
 
     What a filter left of a reply is an answer, if there is any. A reply that ended with calls but
@@ -372,9 +381,9 @@ def failed_reply(
         return TransportFailure(
             f"the reply is empty and its finish_reason is {_FILTERED!r}", kind="filter"
         )
-    if reply.finish_reason not in _CALLED:
+    if reply.finish_reason not in _CALLED or trial.used_up(reply):
         return None
-    result = read(reply, "lenient")
+    result = trial.read(reply, "lenient")
     if result.outcome != "no_call" or result.detail == ABSTAINED:
         return None
     return TransportFailure(

@@ -21,7 +21,6 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import parse_levels, parse_message, parser_for
 from tunaeval.parsing.message import with_leaked
 from tunaeval.parsing.reader import Reader
-from tunaeval.registry import guarded
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import STRUCTURED, Tools, ToolSpec
 from tunaeval.types.exchange import Reply
@@ -35,6 +34,7 @@ from tunaeval.types.runs import (
     ScenarioResult,
     Suite,
 )
+from tunaeval.types.third_party import guarded
 
 from .episode import Read
 

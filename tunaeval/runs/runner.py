@@ -15,6 +15,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
@@ -44,7 +45,8 @@ OnResult = Callable[[ScenarioResult], None]
 class AsyncHarness:
     """A `Harness` that runs suites with one set of options.
 
-    `out` is the directory in which runs are kept, each under its own id; None keeps nothing.
+    `out` is the directory in which runs are kept, each under its own id; None keeps nothing. `more`
+    are further parameters of `SuiteRun`.
 
     Examples:
         >>> import asyncio
@@ -64,14 +66,16 @@ class AsyncHarness:
         *,
         out: Path | str | None = None,
         on_result: OnResult | None = None,
+        **more: Any,
     ) -> None:
-        self.options = options or RunOptions()
-        self.out = out
-        self.on_result = on_result
+        self.options, self._more = options, {"out": out, "on_result": on_result, **more}
+
+    def begun(self, suite: Suite, client: Client, parser: Parser) -> SuiteRun:
+        """Return the run that `run` would run; nothing is asked yet."""
+        return SuiteRun(suite, client, parser, self.options, **self._more)
 
     async def run(self, suite: Suite, client: Client, parser: Parser) -> Report:
-        run = SuiteRun(suite, client, parser, self.options, out=self.out, on_result=self.on_result)
-        return await run.run()
+        return await self.begun(suite, client, parser).run()
 
 
 class SuiteRun:
@@ -85,6 +89,15 @@ class SuiteRun:
     machine has locked the directory. Runs that share the semaphore `turns` wait for each other's
     scenarios. When `budget` is spent, by these `prices` of a million tokens, no further scenario is
     asked.
+
+    Examples:
+        >>> import asyncio
+        >>> from tunaeval import ScriptedClient
+        >>> suite, parser = tunaeval.load_suite("smoke"), tunaeval.parser_for("auto")
+        >>> client = ScriptedClient(["I cannot."])
+        >>> run = tunaeval.SuiteRun(suite, client, parser, tunaeval.RunOptions(attempts=1))
+        >>> asyncio.run(run.run_one(0, 1)).outcome
+        'no_call'
     """
 
     def __init__(

@@ -127,7 +127,7 @@ def task_episode(trial: Trial, asking: Asking) -> TaskEpisode:
         answer = yield trial.request(asking, state.messages, len(state.turns) + 1)
         how: Ending | TransportFailure | None
         if isinstance(answer, Reply):
-            how = failed_reply(answer, trial.read) or (yield from _turn(state, answer))
+            how = failed_reply(answer, trial) or (yield from _turn(state, answer))
         else:
             how = answer if isinstance(answer, TransportFailure) else "seconds"
         if isinstance(how, TransportFailure):  # of the model's server, or of one that runs calls

@@ -6,13 +6,9 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, cast
-
-from pydantic import ValidationError
+from typing import NamedTuple, TypeAlias, cast
 
 from tunaeval.errors import UsageError
-from tunaeval.registry import shown, who, words_with_place
-from tunaeval.types.copies import copied
 from tunaeval.types.roles import Scorer, Transcript
 from tunaeval.types.runs import (
     CategoryScore,
@@ -25,7 +21,8 @@ from tunaeval.types.wanted import wanted_name
 
 from . import default, evals2, trajectory
 from .goal import GOAL, forbidden_calls, forbidden_words, goal_completion
-from .history import Category, CategoryFinding, Counts, History, history_of
+from .history import Category, CategoryFinding, Counts, SettledHistory, history_of
+from .scorers import failed, is_weight, verdict_of
 from .settings import USUAL_SETTINGS, ScoreSettings
 
 
@@ -37,7 +34,7 @@ class Preset(NamedTuple):
     """
 
     categories: tuple[Category, ...]
-    counts: Callable[[History], Counts]
+    counts: Callable[[SettledHistory], Counts]
     goal: str | None = None
 
 
@@ -96,7 +93,7 @@ async def assess(
         if isinstance(scorer, Category):
             verdicts.append(_found(scorer, history))
         else:
-            verdicts.append(await _from_plugin(scorer, transcript))
+            verdicts.append(await verdict_of(scorer, history))
     named = dict(zip((scorer.name for scorer in scorers), verdicts, strict=True))
     ending = _ending(history, named, fixed=preset == FIXED)
     shares = _shares_of(scorers, named, rules, ending)
@@ -126,55 +123,14 @@ async def assess(
 _Verdict: TypeAlias = CategoryFinding | CategoryScore
 
 
-def _found(category: Category, history: History) -> _Verdict:
+def _found(category: Category, history: SettledHistory) -> _Verdict:
     try:
         found = category.verdict(history)
         value = found.value
         is_sound = value is None or (type(value) is float and 0 <= value <= 1)
         return found if is_sound else found.checked()
     except Exception as error:  # noqa: BLE001 - a failed category is a result, named as such
-        return _failed(f"{type(error).__name__}: {error}")
-
-
-async def _from_plugin(scorer: Scorer, transcript: Transcript) -> _Verdict:
-    this = f"the {who(scorer, 'scoring category')}"
-    try:
-        given: object = await scorer.score(copied(transcript))
-        if not isinstance(given, CategoryScore | WeightedScore | CategoryFinding):
-            return _failed(
-                f"{this} returned {shown(given)}; wanted a "
-                'CategoryScore(value=0.5, reason="why"), whose value is from 0 to 1, or None'
-            )
-        # Rebuilt because a plug-in may have bypassed the checks of its numbers.
-        score = CategoryScore(
-            value=given.value,
-            reason=given.reason,
-            evidence=given.evidence,
-            judged=given.judged,
-            failure=given.failure or (given.judged.failure if given.judged else None),
-        )
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - as above
-        return _failed(f"{this} raised {_words(error)}")
-    count = len(transcript.messages)
-    for index in score.evidence:
-        if not 0 <= index < count:
-            return _failed(
-                f"{this} gave the evidence {index}; wanted indices of the {count} messages"
-            )
-    return score
-
-
-def _words(error: BaseException) -> str:
-    """Describe an exception in one line; if a score is invalid, by the field and its value."""
-    if not isinstance(error, ValidationError):
-        return words_with_place(error)
-    first = error.errors()[0]
-    place = ", ".join([error.title, *map(str, first["loc"])])
-    return f"ValidationError: {place}: found {shown(first['input'])}; {first['msg']}"
-
-
-def _failed(why: str) -> CategoryFinding:
-    return CategoryFinding(None, f"it failed: {why}", failure=why)
+        return failed(f"{type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,13 +142,15 @@ class _Ending:
     why: str
 
 
-def _ending(history: History, verdicts: Mapping[str, _Verdict], *, fixed: bool) -> _Ending | None:
+def _ending(
+    history: SettledHistory, verdicts: Mapping[str, _Verdict], *, fixed: bool
+) -> _Ending | None:
     """Return what decides the total in place of the categories, or None.
 
     A failure of the run, a check, a judge or a category leaves no total. A check that says no, or a
     forbidden call (unless the preset is `fixed`), makes the total 0.
     """
-    transcript = history.transcript
+    transcript = history
     if transcript.failure is not None:
         return _Ending("run_failure", None, f"the run ended in an error: {transcript.failure}")
     checked = transcript.checked
@@ -283,14 +241,6 @@ def _check(scorers: Sequence[Scorer]) -> None:
                 f"scoring category {name!r} has the weight {scorer.weight!r}; "
                 "wanted a number from 0 up"
             )
-
-
-def is_weight(weight: Any) -> bool:
-    """Whether a category can have this weight: a finite number that is at least 0."""
-    try:
-        return math.isfinite(weight) and bool(weight >= 0)
-    except (TypeError, ValueError, OverflowError):  # not a number
-        return False
 
 
 def _sum(verdicts: Mapping[str, WeightedScore], total: float | None, ending: _Ending | None) -> str:

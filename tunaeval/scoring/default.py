@@ -17,37 +17,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tunaeval.showing import counted
+from tunaeval.types.history import HistoryCall
 
 from .goal import closing_calls, work_of
-from .history import CallRun, Category, CategoryFinding, Counts, History, where
+from .history import Category, CategoryFinding, Counts, SettledHistory, where
 from .spending import context_size
 from .trajectory import retried
 
 
-def counts_of(history: History) -> Counts:
+def counts_of(history: SettledHistory) -> Counts:
     """Count the calls by the rules of the preset `default`.
 
     Every failure of a tool counts, however it was reported; failed tests are no failure of the tool
     that ran them. A retry is a call that repeats a failed one. A call without a result is dangling:
     neither a success nor a failure.
     """
-    runs = history.runs
+    runs = history.calls
     worked, failed = _ended(runs)
     dangling = len(runs) - worked - failed
     return Counts(len(runs), worked, failed, dangling, len(retried(history)))
 
 
-def _ended(runs: Sequence[CallRun]) -> tuple[int, int]:
+def _ended(runs: Sequence[HistoryCall]) -> tuple[int, int]:
     """Return how many calls worked and how many failed; those without a result are neither."""
     ends = [run.worked for run in runs if not run.dangles]
     return sum(ends), len(ends) - sum(ends)
 
 
-def _plan_correctness(history: History) -> CategoryFinding:
+def _plan_correctness(history: SettledHistory) -> CategoryFinding:
     settings = history.settings
     if not any(work_of(history)):
         return _no_work(history, "no plan to be seen")
-    runs = [run for run in history.runs if run.tool not in settings.completion_tools]
+    runs = [run for run in history.calls if run.tool not in settings.completion_tools]
     steps = len({run.batch for run in runs})
     value, reason = 1.0, f"steps: {steps}"
     if steps > settings.many_steps:
@@ -64,13 +65,13 @@ def _plan_correctness(history: History) -> CategoryFinding:
     return CategoryFinding(value, reason, where(unknown))
 
 
-def _success_ratio(history: History) -> CategoryFinding:
+def _success_ratio(history: SettledHistory) -> CategoryFinding:
     settings = history.settings
     if not any(work_of(history)):
         return _no_work(history, "none that succeeded or failed")
     # A call that ends the task needs no result.
     unanswered = {id(run) for run in closing_calls(history) if run.dangles}
-    runs = [run for run in history.runs if id(run) not in unanswered]
+    runs = [run for run in history.calls if id(run) not in unanswered]
     retries = retried(history)
     worked, failed = _ended(runs)
     tested = sum(run.tested for run in runs)
@@ -86,7 +87,7 @@ def _success_ratio(history: History) -> CategoryFinding:
     )
 
 
-def _context_efficiency(history: History) -> CategoryFinding:
+def _context_efficiency(history: SettledHistory) -> CategoryFinding:
     if not any(work_of(history)):
         return _no_work(history, "no use of the context")
     size = context_size(history)
@@ -97,7 +98,7 @@ def _context_efficiency(history: History) -> CategoryFinding:
     )
 
 
-def _no_work(history: History, so: str) -> CategoryFinding:
+def _no_work(history: SettledHistory, so: str) -> CategoryFinding:
     ran = len(history.uncalled)
     idle = "no work was tried"
     why = f"no call of the transcript did the work ({ran} ran without one)" if ran else idle

@@ -21,7 +21,7 @@ from itertools import pairwise
 from tunaeval.showing import counted
 from tunaeval.tools.success import BY_TEXT, LATER
 
-from .history import Category, CategoryFinding, Counts, History, where
+from .history import Category, CategoryFinding, Counts, SettledHistory, where
 from .settings import COMPLETION_TOOLS, CONTEXT_STEPS, PLANNERS
 
 _MANY_CALLS = 20  # more calls lower plan-correctness to 0.3
@@ -30,10 +30,10 @@ _READINGS = frozenset(one.name for one in (*BY_TEXT, *LATER))
 """Failures recognised by a result's text, or in ways that the old harness did not have."""
 
 
-def counts_of(history: History) -> Counts:
+def counts_of(history: SettledHistory) -> Counts:
     """Count the calls by the rules of `evals2`; a retry is the same tool twice in a row."""
-    runs = history.runs
-    failures = [run.success.reason for run in runs if run.success is not None and run.failed]
+    runs = history.calls
+    failures = [run.ok_reason for run in runs if run.failed]
     doubtful = sum(reason in _READINGS for reason in failures)
     failed = len(failures) - doubtful
     dangling = sum(run.dangles for run in runs)
@@ -47,16 +47,16 @@ def counts_of(history: History) -> Counts:
     )
 
 
-def _goal_completion(history: History) -> CategoryFinding:
-    signals = [run for run in history.runs if run.tool in COMPLETION_TOOLS]
+def _goal_completion(history: SettledHistory) -> CategoryFinding:
+    signals = [run for run in history.calls if run.tool in COMPLETION_TOOLS]
     if not signals:
         return CategoryFinding(0.3, f"no completion signal{_if_empty(history)}")
     return CategoryFinding(0.8, f"{signals[-1].tool} was called", where(signals))
 
 
-def _plan_correctness(history: History) -> CategoryFinding:
-    calls = len(history.runs)
-    planners = [run for run in history.runs if run.tool in PLANNERS]
+def _plan_correctness(history: SettledHistory) -> CategoryFinding:
+    calls = len(history.calls)
+    planners = [run for run in history.calls if run.tool in PLANNERS]
     if not calls:
         return CategoryFinding(0.0, f"no call{_if_empty(history)}")
     if calls > _MANY_CALLS:
@@ -66,25 +66,25 @@ def _plan_correctness(history: History) -> CategoryFinding:
     return CategoryFinding(0.5, f"{counted(calls, 'call')} and no planner")
 
 
-def _success_ratio(history: History) -> CategoryFinding:
+def _success_ratio(history: SettledHistory) -> CategoryFinding:
     counts = counts_of(history)
     if not counts.calls:
         return CategoryFinding(1.0, f"no call, so none that failed{_if_empty(history)}")
     share = counts.succeeded / counts.calls
     value = max(0.0, share - 0.05 * counts.retries - 0.10 * counts.failed)
-    troubled = where(run for run in history.runs if not run.succeeded)
+    troubled = where(run for run in history.calls if not run.succeeded)
     return CategoryFinding(value, _in_words(counts), troubled)
 
 
-def _context_efficiency(history: History) -> CategoryFinding:
-    characters = sum(len(message.content) for message in history.transcript.messages)
+def _context_efficiency(history: SettledHistory) -> CategoryFinding:
+    characters = sum(len(message.content) for message in history.messages)
     tokens = characters / _CHARACTERS_PER_TOKEN
     reason = f"about {tokens:.0f} tokens (characters / {_CHARACTERS_PER_TOKEN})"
     return CategoryFinding(CONTEXT_STEPS.value(tokens), f"{reason}{_if_empty(history)}")
 
 
-def _if_empty(history: History) -> str:
-    is_empty = not history.transcript.messages
+def _if_empty(history: SettledHistory) -> str:
+    is_empty = not history.messages
     return "; the transcript is empty, and the formula gives this" if is_empty else ""
 
 

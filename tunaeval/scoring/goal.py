@@ -24,10 +24,11 @@ from tunaeval.matching.calls import Verdict, is_forbidden, match, without_calls
 from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import counted
 from tunaeval.types.calls import ToolCall
+from tunaeval.types.history import HistoryCall
 from tunaeval.types.messages import Message
 from tunaeval.types.runs import Expectation, ExpectedCall
 
-from .history import CallRun, Category, CategoryFinding, History, where
+from .history import Category, CategoryFinding, SettledHistory, where
 from .running_tests import runs_tests
 
 WRITTEN = "written as text"
@@ -42,16 +43,16 @@ class Made(NamedTuple):
 
     call: ToolCall
     how: str = ""
-    run: CallRun | None = None
+    run: HistoryCall | None = None
     evidence: tuple[int, ...] = ()
     worked: bool = False
 
 
-def made_of(history: History) -> list[Made]:
+def made_of(history: SettledHistory) -> list[Made]:
     """Return all calls that were made: those of messages, then executions that no message shows."""
-    messages = history.transcript.messages
-    texts = {index: read.calls for index, read in history.transcript.written}
-    runs = iter(history.runs)
+    messages = history.messages
+    texts = {index: read.calls for index, read in history.written}
+    runs = iter(history.calls)
     made: list[Made] = []
     for index, message in enumerate(messages):
         for call in message.tool_calls:
@@ -65,7 +66,7 @@ def made_of(history: History) -> list[Made]:
     ]
 
 
-def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
+def matched(expect: Expectation, made: list[Made], history: SettledHistory) -> Verdict:
     """Match the made calls with the expected ones.
 
     If no call is expected, a malformed or truncated attempt at a call is a mismatch.
@@ -76,15 +77,15 @@ def matched(expect: Expectation, made: list[Made], history: History) -> Verdict:
     verdict = match(expect, calls, profile=settings.profile, tools=settings.tools, lost=lost)
     if any(call.name.strip() for call in calls):
         return verdict
-    outcomes = {read.outcome for _, read in history.transcript.written}
+    outcomes = {read.outcome for _, read in history.written}
     outcomes |= {"malformed"} if calls else set()
     outcome = next((one for one in ("malformed", "truncated") if one in outcomes), "")
     return without_calls(verdict, outcome)
 
 
-def _lost(history: History) -> list[Made]:
+def _lost(history: SettledHistory) -> list[Made]:
     """Return the attempts at calls in texts that cannot be read."""
-    transcript, tools = history.transcript, history.settings.tools
+    transcript, tools = history, history.settings.tools
     return [
         Made(call, WRITTEN, None, (index,))
         for index, read in transcript.written
@@ -114,7 +115,7 @@ class ForbiddenCall(NamedTuple):
     evidence: tuple[int, ...] = ()
 
 
-def forbidden_calls(history: History) -> list[ForbiddenCall]:
+def forbidden_calls(history: SettledHistory) -> list[ForbiddenCall]:
     """Return the made calls that the settings forbid by the tool's name or by the arguments."""
     return list(_forbidden(history)) if history.settings.forbid else []
 
@@ -127,8 +128,8 @@ def forbidden_words(found: list[ForbiddenCall]) -> str:
     return f"forbidden: {names} was called" + (f" ({'; '.join(more)})" if more else "")
 
 
-def _forbidden(history: History) -> Iterator[ForbiddenCall]:
-    settings, executions = history.settings, history.transcript.executions
+def _forbidden(history: SettledHistory) -> Iterator[ForbiddenCall]:
+    settings, executions = history.settings, history.executions
     names = [one if isinstance(one, str) else one.name for one in settings.forbid]
     known = names if settings.tools is None else [*settings.tools]
     found = [one for one in made_of(history) if one.how != SEEN] + _lost(history)
@@ -162,7 +163,7 @@ class EndingSign(NamedTuple):
     evidence: tuple[int, ...] = ()
 
 
-def _goal_completion(history: History) -> CategoryFinding:
+def _goal_completion(history: SettledHistory) -> CategoryFinding:
     if forbidden := forbidden_calls(history):
         evidence = {index for one in forbidden for index in one.evidence}
         return CategoryFinding(0.0, forbidden_words(forbidden), tuple(sorted(evidence)))
@@ -171,7 +172,7 @@ def _goal_completion(history: History) -> CategoryFinding:
     signals = list(_signals(history))
     shown = tuple(sorted({at for signal in signals for at in signal.evidence}))
     seen = f"; signals: {'; '.join(signal.words for signal in signals)}" if signals else ""
-    if (checked := history.transcript.checked) is not None:
+    if (checked := history.checked) is not None:
         if checked.ok is None:
             return CategoryFinding(None, str(checked), failure=checked.words)
         return CategoryFinding(float(checked.ok), f"{checked}{seen}", shown)
@@ -181,22 +182,22 @@ def _goal_completion(history: History) -> CategoryFinding:
     return CategoryFinding(None, words + seen, shown)
 
 
-def is_decided(history: History) -> bool:
+def is_decided(history: SettledHistory) -> bool:
     """Whether the total is 0 whatever a check says: a call was forbidden, or nothing was done."""
     return bool(forbidden_calls(history)) or _is_idle(history)
 
 
-def _is_idle(history: History) -> bool:
-    transcript = history.transcript
-    has_run = bool(history.runs or transcript.executions)
+def _is_idle(history: SettledHistory) -> bool:
+    transcript = history
+    has_run = bool(history.calls or transcript.executions)
     return not has_run and not any(map(_speaks, transcript.messages))
 
 
-def _as_expected(history: History, expect: Expectation, seen: str) -> CategoryFinding:
+def _as_expected(history: SettledHistory, expect: Expectation, seen: str) -> CategoryFinding:
     made = made_of(history)
     verdict, more = matched(expect, made, history), ""
     lost = [one for one in made if not one.worked]
-    if not (history.uncalled or any(not run.dangles for run in history.runs)):
+    if not (history.uncalled or any(not run.dangles for run in history.calls)):
         more = "; attempts were counted, because no result answers a call" if made else ""
     elif verdict.ok and lost:
         made = [one for one in made if one.worked]
@@ -209,15 +210,15 @@ def _as_expected(history: History, expect: Expectation, seen: str) -> CategoryFi
     return CategoryFinding(float(verdict.ok), words + more + seen, evidence)
 
 
-def _signals(history: History) -> Iterator[EndingSign]:
+def _signals(history: SettledHistory) -> Iterator[EndingSign]:
     """Yield signs of how the task ended. They are mentioned in the reason, and decide no value."""
-    messages = history.transcript.messages
+    messages = history.messages
     claim = _claim(history)
     if claim is not None:
         yield claim
     elif messages and _speaks(messages[-1]):
         yield EndingSign("the assistant had the last word", (len(messages) - 1,))
-    elif history.runs:
+    elif history.calls:
         yield EndingSign("it stopped in the middle: no claim to be done, and no answer")
     work = list(work_of(history))
     if work and not any(run.worked for run in work):
@@ -233,14 +234,14 @@ def _signals(history: History) -> Iterator[EndingSign]:
         )
 
 
-def _claim(history: History) -> EndingSign | None:
+def _claim(history: SettledHistory) -> EndingSign | None:
     """Return the agent's claim at the end that the task is done, or None if there is none."""
     settings = history.settings
     calls = [run for run in closing_calls(history) if not run.failed]
     if calls:
         return EndingSign(f"{calls[-1].tool!r} was called at the end, a claim", where(calls))
-    messages = history.transcript.messages
-    begin = history.runs[-1].message + 1 if history.runs else 0
+    messages = history.messages
+    begin = history.calls[-1].message + 1 if history.calls else 0
     for index in range(begin, len(messages)):
         for phrase in settings.completion_phrases if _speaks(messages[index]) else ():
             if f"\n{phrase}" in f"\n{messages[index].content}":
@@ -258,17 +259,17 @@ def _last_word(messages: Sequence[Message]) -> int | None:
     return None
 
 
-def closing_calls(history: History) -> list[CallRun]:
+def closing_calls(history: SettledHistory) -> list[HistoryCall]:
     """Return the last step's calls of completion tools, which claim that the task is done."""
     ends = history.settings.completion_tools
-    last = history.runs[-1].batch if history.runs else 0
-    return [run for run in history.runs if run.batch == last and run.tool in ends]
+    last = history.calls[-1].batch if history.calls else 0
+    return [run for run in history.calls if run.batch == last and run.tool in ends]
 
 
-def work_of(history: History) -> Iterator[CallRun]:
+def work_of(history: SettledHistory) -> Iterator[HistoryCall]:
     """Yield the calls of tools that neither plan nor claim that the task is done."""
     ends, planners = history.settings.completion_tools, history.settings.planners
-    return (run for run in history.runs if run.tool not in ends and run.tool not in planners)
+    return (run for run in history.calls if run.tool not in ends and run.tool not in planners)
 
 
 def _speaks(message: Message) -> bool:

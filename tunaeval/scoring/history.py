@@ -33,6 +33,7 @@ import orjson
 from tunaeval.tools.success import INTERRUPTED, Success, returned
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.conversations import results_of
+from tunaeval.types.history import History, HistoryCall
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore
@@ -42,75 +43,24 @@ from .settings import USUAL_SETTINGS, ScoreSettings
 
 _DECLARED = Success(ok=False, reason="is-error")
 _RAN = Success(ok=True, reason="assumed")
+_UNKNOWN = Success(ok=False, reason="")
 _NAMELESS = Success(ok=False, reason="invalid-name", error="the call has no tool's name")
 
 
-class CallRun(NamedTuple):
-    """A call and how it ended; `success` is None for a dangling call, which has no result.
-
-    `key` is equal for calls of one tool with equal arguments. `invalid` says why `arguments` are
-    empty although something unreadable was written; else it is None. `message` and `result` are the
-    indices of the messages with the call and its result, `answer` is the result's text, and
-    `seconds` is None if unmeasured. `tested` is true if the call ran tests that failed: the tool
-    itself worked.
-    """
-
-    tool: str
-    arguments: JsonObject
-    key: str
-    batch: int
-    message: int
-    result: int | None = None
-    answer: str | None = None
-    success: Success | None = None
-    seconds: float | None = None
-    invalid: str | None = None
-    tested: bool = False
-
-    @property
-    def broke(self) -> bool:
-        """Whether the tool itself failed, rather than the tests that it ran."""
-        return self.failed and not self.tested
-
-    @property
-    def worked(self) -> bool:
-        """Whether the tool did its work: with a good result, or with tests that ran and failed."""
-        return self.succeeded or self.tested
-
-    @property
-    def failed(self) -> bool:
-        return self.success is not None and not self.success.ok
-
-    @property
-    def succeeded(self) -> bool:
-        return self.success is not None and self.success.ok
-
-    @property
-    def dangles(self) -> bool:
-        return self.success is None
-
-
 @dataclass(frozen=True, slots=True)
-class History:
-    """A transcript as all categories read it: its calls in order with their results (`runs`),
-    executions without a call by start (`uncalled`), notes on what could not be matched, and the
-    settings.
-    """
+class SettledHistory(History):
+    """A history with the settings by which the built-in categories judge it."""
 
-    transcript: Transcript
-    settings: ScoreSettings
-    runs: tuple[CallRun, ...]
-    notes: tuple[str, ...] = ()
-    uncalled: tuple[ToolExecution, ...] = ()
+    settings: ScoreSettings = USUAL_SETTINGS
 
 
-def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS) -> History:
+def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS) -> SettledHistory:
     """Match a transcript's calls with their results and executions; a failure in either counts."""
     messages = transcript.messages
     results = results_of(messages)
     calls = [(index, call) for index, message in enumerate(messages) for call in message.tool_calls]
     joined = join(transcript.executions, [call for _, call in calls])
-    runs: list[CallRun] = []
+    made: list[HistoryCall] = []
     batch, before, answered = -1, -1, -1
     for number, (index, call) in enumerate(calls):
         waiting = results.get(call.id)
@@ -124,17 +74,23 @@ def history_of(transcript: Transcript, settings: ScoreSettings = USUAL_SETTINGS)
         text = None if answer is None else answer.content
         success = seen if execution is None else _agreed(execution, seen)
         success = success if call.name.strip() else _NAMELESS  # whatever it got as its result
-        runs.append(
-            CallRun(
-                call.name, call.arguments, _key(call), batch, index, result, text, success,
+        ended = success or _UNKNOWN
+        made.append(
+            HistoryCall(
+                call.name, call.arguments, _key(call), batch, index, call.id,
+                None if success is None else success.ok, ended.reason or None, ended.error,
                 None if execution is None else execution.duration_seconds,
+                text, result,
                 call.invalid if call.repairs else None,
                 success is not None and not success.ok
                 and shows_failed_tests(call, success, text, settings.test_commands),
             )
         )  # fmt: skip
-    notes = _notes(sum(map(len, results.values())), joined)
-    return History(transcript, settings, tuple(runs), notes, joined.uncalled)
+    return SettledHistory(
+        transcript.query, messages, transcript.executions, transcript.checked, transcript.failure,
+        transcript.written, tuple(made), joined.uncalled,
+        _notes(sum(map(len, results.values())), joined), settings,
+    )  # fmt: skip
 
 
 def _key(call: ToolCall) -> str:
@@ -299,10 +255,12 @@ class Category:
 
     name: str
     weight: float
-    verdict: Callable[[History], CategoryFinding]
+    verdict: Callable[[SettledHistory], CategoryFinding]
 
-    async def score(self, transcript: Transcript) -> CategoryScore:
-        return self.verdict(history_of(transcript)).checked()
+    def score(self, history: History) -> CategoryScore:
+        """Judge a history; one without settings by the usual ones."""
+        settled = history if isinstance(history, SettledHistory) else history_of(history)
+        return self.verdict(settled).checked()
 
 
 class Counts(NamedTuple):
@@ -316,6 +274,7 @@ class Counts(NamedTuple):
     doubtful: int = 0
 
 
-def where(runs: Iterable[CallRun]) -> tuple[int, ...]:
+def where(calls: Iterable[HistoryCall]) -> tuple[int, ...]:
     """Return these calls' message indices: of the result if there is one, else of the call."""
-    return tuple(sorted({run.message if run.result is None else run.result for run in runs}))
+    found = {one.message if one.result_message is None else one.result_message for one in calls}
+    return tuple(sorted(found))

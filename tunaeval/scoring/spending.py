@@ -14,7 +14,7 @@ from tunaeval.showing import counted
 from tunaeval.tools.recorder import busy_seconds
 from tunaeval.types.messages import Message, Usage
 
-from .history import Category, CategoryFinding, History, where
+from .history import Category, CategoryFinding, SettledHistory, where
 from .settings import Price
 
 _NOT_OF_THE_TASK = frozenset({"system", "developer"})  # roles of the host
@@ -28,7 +28,7 @@ class ContextSize(NamedTuple):
     reports: tuple[int, ...] = ()
 
 
-def context_size(history: History) -> ContextSize:
+def context_size(history: SettledHistory) -> ContextSize:
     """Return the most tokens that were in the context at once.
 
     The usage that a server reports covers the reply and everything before it, including system
@@ -36,11 +36,13 @@ def context_size(history: History) -> ContextSize:
     chat templates drop.
     """
     counter = history.settings.counter
-    reported = list(_reported(history.transcript.messages))
+    reported = list(_reported(history.messages))
     begin, latest = reported[-1] if reported else (-1, 0)
-    after = history.transcript.messages[begin + 1 :]
+    after = history.messages[begin + 1 :]
     texts = [message.content for message in after if message.role not in _NOT_OF_THE_TASK]
-    texts += [run.key for run in history.runs if run.message > begin]  # calls as tool and arguments
+    texts += [
+        run.key for run in history.calls if run.message > begin
+    ]  # calls as tool and arguments
     rest = sum(map(counter.count, texts))
     if not reported:
         return ContextSize(rest, counter.name)
@@ -57,27 +59,27 @@ def _reported(messages: tuple[Message, ...]) -> Iterator[tuple[int, int]]:
             yield index, usage.prompt_tokens + max(0, usage.completion_tokens or 0)
 
 
-def _latency(history: History) -> CategoryFinding:
-    executions = history.transcript.executions
+def _latency(history: SettledHistory) -> CategoryFinding:
+    executions = history.executions
     seconds = busy_seconds(executions)
     if seconds is None or not executions:
         why = "some tool ran for an unknown time" if executions else "nobody timed a tool"
         return CategoryFinding(value=None, reason=why)
-    untimed = sum(run.seconds is None for run in history.runs)
+    untimed = sum(run.duration_seconds is None for run in history.calls)
     reason = f"tools ran for {seconds:.3f} s, parallel runs counted once"
     if untimed:
         reason += f"; {counted(untimed, 'call')} not timed"
     return CategoryFinding(
         value=history.settings.latency_steps.value(seconds),
         reason=reason,
-        evidence=where(run for run in history.runs if run.seconds is not None),
+        evidence=where(run for run in history.calls if run.duration_seconds is not None),
     )
 
 
-def _cost(history: History) -> CategoryFinding:
+def _cost(history: SettledHistory) -> CategoryFinding:
     usages = {
         index: message.usage
-        for index, message in enumerate(history.transcript.messages)
+        for index, message in enumerate(history.messages)
         if message.usage is not None
     }
     if not usages:

@@ -15,34 +15,35 @@ from typing import TypeAlias
 from tunaeval.matching.calls import Verdict
 from tunaeval.parsing.repair.schema import fit
 from tunaeval.types.calls import Tools
+from tunaeval.types.history import HistoryCall
 from tunaeval.types.runs import Expectation
 
 from .goal import made_of, matched
-from .history import CallRun, Category, CategoryFinding, History, where
+from .history import Category, CategoryFinding, SettledHistory, where
 
 LONGEST_CYCLE = 6
 """The most steps in a cycle."""
 
-Batch: TypeAlias = list[CallRun]
+Batch: TypeAlias = list[HistoryCall]
 
 
-def batches(history: History) -> Iterator[Batch]:
+def batches(history: SettledHistory) -> Iterator[Batch]:
     """Yield lists of calls that were made in parallel, in order, without calls of polling tools."""
     polling = history.settings.polling_tools
-    runs = (run for run in history.runs if run.tool not in polling)
+    runs = (run for run in history.calls if run.tool not in polling)
     return (list(batch) for _, batch in groupby(runs, attrgetter("batch")))
 
 
-def _all_differ(history: History) -> bool:
+def _all_differ(history: SettledHistory) -> bool:
     """Whether no call was made twice, so that nothing can be repeated."""
-    return len({run.key for run in history.runs}) == len(history.runs)
+    return len({run.key for run in history.calls}) == len(history.calls)
 
 
-def retried(history: History) -> list[CallRun]:
+def retried(history: SettledHistory) -> list[HistoryCall]:
     """Return the calls that repeat a failed call, no matter what was called in between."""
     if _all_differ(history):
         return []
-    found: list[CallRun] = []
+    found: list[HistoryCall] = []
     failed: set[str] = set()
     for batch in batches(history):
         found += [run for run in batch if run.key in failed]
@@ -51,7 +52,7 @@ def retried(history: History) -> list[CallRun]:
     return found
 
 
-def looping(history: History) -> list[CallRun]:
+def looping(history: SettledHistory) -> list[HistoryCall]:
     """Return the calls that repeat others with the same answer: within one step, or in a cycle.
 
     A cycle is a series of up to `LONGEST_CYCLE` steps whose calls and answers all come again.
@@ -59,7 +60,7 @@ def looping(history: History) -> list[CallRun]:
     if _all_differ(history):
         return []
     steps = list(batches(history))
-    marks = [frozenset(Counter((run.key, run.answer) for run in step).items()) for step in steps]
+    marks = [frozenset(Counter((run.key, run.result) for run in step).items()) for step in steps]
     going_round: set[int] = set()
     for period in range(1, LONGEST_CYCLE + 1):
         streak = 0
@@ -76,14 +77,14 @@ def looping(history: History) -> list[CallRun]:
     ]
 
 
-def _doubles(step: Batch) -> list[CallRun]:
+def _doubles(step: Batch) -> list[HistoryCall]:
     """Return the calls of one step that equal an earlier call of it and got the same answer."""
     seen: set[tuple[str, str | None]] = set()
     found = []
     for run in step:
-        if (run.key, run.answer) in seen:
+        if (run.key, run.result) in seen:
             found.append(run)
-        seen.add((run.key, run.answer))
+        seen.add((run.key, run.result))
     return found
 
 
@@ -93,7 +94,7 @@ _ALL_OR_NOTHING = frozenset({
 """Failures that make the value 0, regardless of the expected calls that were made."""
 
 
-def _expected_trajectory(history: History) -> CategoryFinding:
+def _expected_trajectory(history: SettledHistory) -> CategoryFinding:
     expect = history.settings.wanted
     if expect is None:
         return CategoryFinding(None, "nothing is expected: settings.expect is None")
@@ -116,25 +117,25 @@ def _share_met(expect: Expectation, verdict: Verdict, made: int) -> float:
     return len(verdict.pairs) / max(1, of.get(expect.match, max(wanted, made)))
 
 
-def _argument_validity(history: History) -> CategoryFinding:
+def _argument_validity(history: SettledHistory) -> CategoryFinding:
     tools = history.settings.tools
     if tools is None:
         return CategoryFinding(value=None, reason="no schemas are known: settings.tools is None")
-    if not history.runs:
+    if not history.calls:
         return CategoryFinding(value=None, reason="no call, so no arguments")
-    distinct = {run.key: run for run in history.runs}
+    distinct = {run.key: run for run in history.calls}
     unfit = {key: fault for key, run in distinct.items() if (fault := _fault(run, tools))}
-    bad = [run for run in history.runs if run.key in unfit]
-    valid = len(history.runs) - len(bad)
+    bad = [run for run in history.calls if run.key in unfit]
+    valid = len(history.calls) - len(bad)
     first = f"; first: {unfit[bad[0].key]}" if bad else ""
     return CategoryFinding(
-        value=valid / len(history.runs),
-        reason=f"{valid} of {len(history.runs)} calls are as their tool's schema wants{first}",
+        value=valid / len(history.calls),
+        reason=f"{valid} of {len(history.calls)} calls are as their tool's schema wants{first}",
         evidence=tuple(sorted({run.message for run in bad})),
     )
 
 
-def _fault(run: CallRun, tools: Tools) -> str:
+def _fault(run: HistoryCall, tools: Tools) -> str:
     """Return why a call's original arguments do not fit its tool, or the empty string."""
     spec = tools.get(run.tool)
     if spec is None:
@@ -147,13 +148,13 @@ def _fault(run: CallRun, tools: Tools) -> str:
     return f"{run.tool}: {given[0]}" if given else ""
 
 
-def _repetition(history: History) -> CategoryFinding:
-    if not history.runs:
+def _repetition(history: SettledHistory) -> CategoryFinding:
+    if not history.calls:
         return CategoryFinding(value=None, reason="no call, so nothing came again")
     circling = looping(history)
     return CategoryFinding(
-        value=1 - len(circling) / len(history.runs),
-        reason=f"{len(circling)} of {len(history.runs)} calls repeat a call and its answer",
+        value=1 - len(circling) / len(history.calls),
+        reason=f"{len(circling)} of {len(history.calls)} calls repeat a call and its answer",
         evidence=where(circling),
     )
 

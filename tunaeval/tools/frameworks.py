@@ -1,9 +1,9 @@
 """Wrap frameworks' tools for a recorder; each framework's tools are recognized by their shape.
 
 No framework is imported. The result is a copy with the same name, description and schema; the given
-tool is not changed. A tool of a framework that is not listed in `ADAPTERS` is refused, with the
-code to write instead: a framework runs its tools in its own way, and a wrapper around one would no
-longer be a tool of that framework. The function that it runs can be wrapped before that.
+tool is not changed. A tool that no registered wrapper fits is refused, with the code to write
+instead: a framework runs its tools in its own way, and a wrapper around one would no longer be a
+tool of that framework. The function that it runs can be wrapped before that.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ from functools import partial, wraps
 from types import FunctionType, MethodType
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from tunaeval.errors import UsageError
+from tunaeval.errors import PluginError, UsageError
 from tunaeval.files.plain_files import table_of
+from tunaeval.registry import Registry, raised, returned, who, words_with_place
 from tunaeval.showing import brief
 from tunaeval.types import roles
 from tunaeval.types.calls import JsonObject
-from tunaeval.types.roles import AnyTool
+from tunaeval.types.roles import AnyTool, ToolWrapper
+from tunaeval.types.shapes import instance_of
 
 from .answering import call_of
 from .wrapper import (
@@ -43,13 +45,10 @@ Function: TypeAlias = Callable[..., Any]
 Tool = TypeVar("Tool")
 
 
-class Adapter(NamedTuple):
-    """How the tools of one framework are recognized and wrapped.
+class Wrapper(NamedTuple):
+    """A `ToolWrapper`, made of functions."""
 
-    `runs` returns the callables inside the tool, on which a recorder may be found; `wrap` returns
-    a copy of the tool whose runs are recorded.
-    """
-
+    name: str
     fits: Callable[[AnyTool], bool]
     runs: Callable[[AnyTool], tuple[object, ...]]
     wrap: Callable[[AnyTool, roles.Recorder], AnyTool]
@@ -59,7 +58,8 @@ def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
     """Return a copy of `tool` that behaves the same; each run is reported to `recorder`.
 
     `tool` is a function of any kind (coroutine functions, generators, bound methods, partials,
-    callable objects), or a tool of LangChain, pydantic-ai, OpenAI Agents, smolagents or tinyagent.
+    callable objects), or a tool that a registered wrapper fits: those of LangChain, pydantic-ai,
+    OpenAI Agents, smolagents, tinyagent and `mcp_tools`, and those of plug-ins.
     A function becomes a function; name, docstring, signature and schema are kept, and a function's
     `__wrapped__` is the original. A tool that this recorder records already is returned as it is.
     Raises UsageError for what cannot be wrapped, with a hint what to wrap instead.
@@ -73,25 +73,54 @@ def wrap_tool(tool: Tool, recorder: roles.Recorder) -> Tool:
         (3, 'len')
     """
     check_recorder(recorder)
-    adapter = _adapter_of(tool)
-    if any(is_recorded(run, recorder) for run in adapter.runs(tool)):
+    wrapper, skipped = _wrapper_of(tool)
+    if any(is_recorded(run, recorder) for run in _runs_of(wrapper, tool)):
         return tool
-    if adapter is FUNCTION and (refusal := refusal_of(tool)) is not None:
-        raise UsageError(refusal)
-    wrapped: Tool = adapter.wrap(tool, recorder)
+    refusal = refusal_of(tool) if wrapper is FUNCTION else None
+    try:
+        wrapped: Tool = tool if refusal else wrapper.wrap(tool, recorder)
+    except UsageError as error:
+        refusal = str(error)
+    except (Exception, SystemExit) as error:
+        raise raised(wrapper, _KIND, error, "a copy of the tool") from error
+    if refusal:
+        raise UsageError("; ".join((refusal, _ELSE, *skipped)))
+    if wrapped is None:
+        raise returned(wrapper, _KIND, "None", "a copy of the tool")
     return wrapped
+
+
+_KIND = "tool wrapper"
+_ELSE = "or register a wrapper for such tools in the group tunaeval.wrappers"
 
 
 def recorders_of(tool: object) -> Iterator[roles.Recorder]:
     """Yield the recorders to which a tool's runs are reported."""
-    for run in _adapter_of(tool).runs(tool):
+    for run in _runs_of(_wrapper_of(tool)[0], tool):
         yield from recorders_of_run(run)
 
 
-def _adapter_of(tool: object) -> Adapter:
+def _runs_of(wrapper: ToolWrapper | Wrapper, tool: object) -> tuple[object, ...]:
+    runs = getattr(wrapper, "runs", None)
+    return tuple(runs(tool)) if callable(runs) else ()
+
+
+def _wrapper_of(tool: object) -> tuple[ToolWrapper | Wrapper, list[str]]:
+    """Return the wrapper of a tool, and what is wrong with those that could not be asked."""
+    skipped: list[str] = []
     if isinstance(tool, FunctionType | MethodType):
-        return FUNCTION
-    return next((adapter for adapter in ADAPTERS if adapter.fits(tool)), FUNCTION)
+        return FUNCTION, skipped
+    for name in wrappers.in_turn():
+        try:
+            wrapper = wrappers.get(name)
+            if wrapper.fits(tool):
+                return wrapper, skipped
+        except PluginError as error:
+            skipped.append(f"skipped: {error}")
+        except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; others are asked
+            why = words_with_place(error)
+            skipped.append(f"skipped: {who(wrapper, _KIND, name)} raised {why}")
+    return FUNCTION, skipped
 
 
 def _having(*names: str) -> Callable[[AnyTool], bool]:
@@ -236,8 +265,9 @@ def _without_context(function: Function) -> Arguments:
     return lambda args, kwargs: named(rest, args[1:], kwargs)
 
 
-def _tinyagent(tool: AnyTool, recorder: roles.Recorder) -> AnyTool:
-    """Return a copy of tinyagent's dataclass, whose `execute` gets the call's id and arguments.
+def _executed(tool: AnyTool, recorder: roles.Recorder) -> AnyTool:
+    """Return a copy of a dataclass of tinyagent or `mcp_tools`, whose `execute` gets the call's id
+    and arguments.
 
     The tool is not changed in place, because callers wrap shared tools repeatedly.
     """
@@ -324,49 +354,71 @@ def _by_inputs(function: Function, inputs: tuple[str, ...], *, skipped: int) -> 
     return lambda args, kwargs: {**dict(zip(names, args[skipped:], strict=False)), **kwargs}
 
 
-FUNCTION = Adapter(
-    fits=lambda _tool: True,  # `record_runs` refuses what is no function
+FUNCTION = Wrapper(
+    "function",
+    fits=callable,  # `record_runs` refuses what is no function
     runs=lambda tool: (tool,),
     wrap=record_runs,
 )
-"""Tools without a framework: functions of any kind, and callable objects."""
+"""Wraps tools without a framework: functions of any kind, and callable objects."""
 
-ADAPTERS = (
-    Adapter(  # LangChain
-        _having("args_schema", "tool_call_schema", "model_copy", "run", "arun", "_run", "_arun"),
-        lambda tool: tuple(vars(tool).get(part) for part in _PARTS),
-        _langchain,
+LANGCHAIN = Wrapper(
+    "langchain",
+    _having("args_schema", "tool_call_schema", "model_copy", "run", "arun", "_run", "_arun"),
+    lambda tool: tuple(vars(tool).get(part) for part in _PARTS),
+    _langchain,
+)
+PYDANTIC_AI = Wrapper(
+    "pydantic-ai",
+    lambda tool: (
+        callable(getattr(getattr(tool, "function_schema", None), "call", None))
+        and callable(getattr(tool, "function", None))
     ),
-    Adapter(  # pydantic-ai
-        lambda tool: (
-            callable(getattr(getattr(tool, "function_schema", None), "call", None))
-            and callable(getattr(tool, "function", None))
-        ),
-        lambda tool: (tool.function,),
-        _pydantic_ai,
+    lambda tool: (tool.function,),
+    _pydantic_ai,
+)
+
+
+def _executes(tool: object) -> bool:
+    """Whether it is a dataclass with a name and a method `execute`."""
+    executes = _having("name")(tool) and callable(getattr(tool, "execute", None))
+    return is_dataclass(tool) and executes
+
+
+def _is_of_mcp(tool: object) -> bool:
+    return _executes(tool) and type(tool).__module__ == f"{__package__}.mcp"
+
+
+TINYAGENT = Wrapper(
+    "tinyagent",
+    lambda tool: _executes(tool) and not _is_of_mcp(tool),
+    lambda tool: (tool.execute,),
+    _executed,
+)
+OPENAI_AGENTS = Wrapper(  # the tool also has the function that it was made from
+    "openai-agents",
+    _having("name", "params_json_schema", "on_invoke_tool"),
+    lambda tool: (
+        getattr(tool.on_invoke_tool, _INNER, tool.on_invoke_tool),
+        getattr(tool, "__wrapped__", None),
     ),
-    Adapter(  # tinyagent
-        lambda tool: (
-            is_dataclass(tool)
-            and _having("name")(tool)
-            and callable(getattr(tool, "execute", None))
-        ),
-        lambda tool: (tool.execute,),
-        _tinyagent,
-    ),
-    Adapter(  # OpenAI Agents, whose tool also has the function that it was made from
-        _having("name", "params_json_schema", "on_invoke_tool"),
-        lambda tool: (
-            getattr(tool.on_invoke_tool, _INNER, tool.on_invoke_tool),
-            getattr(tool, "__wrapped__", None),
-        ),
-        _openai_agents,
-    ),
-    Adapter(  # smolagents
-        _having("name", "inputs", "output_type", "forward"),
-        lambda tool: (tool.forward,),
-        _smolagents,
-    ),
+    _openai_agents,
+)
+SMOLAGENTS = Wrapper(
+    "smolagents",
+    _having("name", "inputs", "output_type", "forward"),
+    lambda tool: (tool.forward,),
+    _smolagents,
+)
+MCP = Wrapper("mcp", _is_of_mcp, lambda tool: (tool.execute,), _executed)
+
+_BUILT_IN = (LANGCHAIN, PYDANTIC_AI, TINYAGENT, OPENAI_AGENTS, SMOLAGENTS, MCP)
+
+wrappers: Registry[ToolWrapper] = Registry(
+    "tunaeval.wrappers",
+    _KIND,
+    builtins={one.name: f"{__name__}:{one.name.upper().replace('-', '_')}" for one in _BUILT_IN},
+    check=instance_of(ToolWrapper),
 )
 
 PACKAGES: dict[str, dict[str, str]] = table_of(__package__, "frameworks.toml")

@@ -20,9 +20,10 @@ import orjson
 
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
-from tunaeval.registry import Registry, instance_of, shown, warn_once, words_with_place
+from tunaeval.registry import Registry, shown, warn_once, words_with_place
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.copies import copied
+from tunaeval.types.shapes import instance_of
 from tunaeval.types.wanted import wanted_items
 
 Fields: TypeAlias = Mapping[str, JsonValue]

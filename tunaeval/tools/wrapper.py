@@ -117,6 +117,12 @@ def record_runs(
 
     `name` is the name to record instead of the function's, and `arguments(args, kwargs)` returns
     the arguments to record.
+
+    Examples:
+        >>> recorder = tunaeval.Recorder()
+        >>> size = tunaeval.record_runs(len, recorder, name="size")
+        >>> size("abc"), recorder.executions[0].tool
+        (3, 'size')
     """
     check_recorder(recorder)
     function = _function_of(tool)

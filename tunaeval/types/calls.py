@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -22,6 +22,25 @@ def texts_in(value: JsonValue) -> Iterator[str]:
             yield from texts_in(one)
 
 
+def json_key(value: JsonValue) -> Hashable:
+    """Return a key that equal JSON values share: 3 equals 3.0 but not true, and keys have no order.
+    What is no JSON, or too deep, equals nothing.
+    """
+    try:
+        hash(key := _json_key(value))
+    except (RecursionError, TypeError):
+        return object()
+    return key
+
+
+def _json_key(value: JsonValue) -> Hashable:
+    if isinstance(value, dict):
+        return frozenset((key, _json_key(one)) for key, one in value.items())
+    if isinstance(value, list):
+        return tuple(map(_json_key, value))
+    return (bool, value) if isinstance(value, bool) else value
+
+
 NAME_KEYS: tuple[str, ...] = ("name", "tool", "function", "tool_name", "function_name", "tool_call")
 """Keys that may contain a call's name; any but the format's own key is a repair."""
 
@@ -36,6 +55,12 @@ Source: TypeAlias = Literal["structured", "text"]
 
 LEAKED_CALL = "leaked-call"
 """The code of the repair of a call that the server left in the text instead of parsing it."""
+
+REPEATED_CALL = "repeated-call"
+"""The code of the repair, or the diagnosis, of a call that a message has more than once."""
+
+ID_SHARED = "id-shared"
+"""The code of the diagnosis of an id that different calls of one message have."""
 
 INVALID_ARGUMENTS = "invalid-arguments"
 """The code of the repair of a call whose arguments were no JSON object; they become empty."""
@@ -220,3 +245,30 @@ class ToolCall:
             if repair.code == INVALID_ARGUMENTS:
                 return repair.message
         return None
+
+
+def one_each(
+    calls: Sequence[ToolCall | None],
+) -> tuple[list[ToolCall | None], set[int], dict[str, tuple[int, str]]]:
+    """Return the calls of one message, the indices of those that are there again, and what is odd
+    by its code: an index and words.
+
+    Calls with the same id, name and arguments are one call, the first, which gets a repair.
+    Different calls may share an id.
+    """
+    found, again, odd = [*calls], set[int](), dict[str, tuple[int, str]]()
+    owners, known = dict[str, int](), dict[Hashable, tuple[int, ToolCall]]()
+    ids = [call.id for call in calls if call and call.id]
+    for at, call in enumerate(calls if len({*ids}) < len(ids) else ()):
+        if call is None or not call.id:
+            continue
+        key = call.id, call.name, call.invalid, json_key(call.arguments)
+        first, one = known.setdefault(key, (at, call))
+        if first < at:
+            again.add(at)
+            words = f"the call {call.id!r} of {call.name!r} is there more than once"
+            found[first] = replace(one, repairs=(*one.repairs, Repair(REPEATED_CALL, words)))
+            odd.setdefault(REPEATED_CALL, (at, words))
+        elif owners.setdefault(call.id, at) < at:
+            odd.setdefault(ID_SHARED, (at, f"different calls have the id {call.id!r}"))
+    return found, again, odd

@@ -13,12 +13,14 @@ from .messages import Message, Usage
 
 class Notice(NamedTuple):
     """A problem in a transcript: its `code`, a message, and where it is. `source` is the index of
-    the caller's message, or None for the conversation as a whole.
+    the caller's message, or None for the conversation as a whole. `path` is the JSON Pointer of
+    the place in the document or file (`/history/6/content/1`), or None if it is not known.
     """
 
     code: str
     message: str
     source: int | None = None
+    path: str | None = None
 
 
 class Checked(NamedTuple):
@@ -42,7 +44,8 @@ class Conversation:
     caller's message from which `messages[i]` was read, and `length` is how many messages the caller
     has. `shape` names the adapter. `query` is what was asked, if it is given or a user's message
     says it. `usage` is the usage of the whole session, `name` its name in its file, and `failure`
-    the error that ended the run.
+    the error that ended the run. `start` is the index of the caller's message at which the run
+    begins; those before it were copied from another one, and scores begin behind them.
 
     Examples:
         >>> conversation = tunaeval.read_conversation([{"role": "user", "content": "Hello"}])
@@ -60,6 +63,7 @@ class Conversation:
     name: str = ""
     failure: str | None = None
     tools: tuple[JsonValue, ...] = ()
+    start: int = 0
 
     def since(self, start: int) -> Self:
         """Return the part from the caller's message `start` on, with a query of its own."""
@@ -86,6 +90,35 @@ def results_of(messages: Sequence[Message]) -> Results:
         if message.is_result:
             results.setdefault(message.tool_call_id, deque()).append(index)
     return results
+
+
+class PendingCalls:
+    """The calls of a conversation that wait for their results, in the order of the conversation."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[int, str | None] = {}
+        self._queues: dict[tuple[str, str | None], deque[int]] = {}
+        self._count = 0
+
+    def add(self, call_id: str | None, name: str | None) -> None:
+        self._count += 1
+        self._waiting[self._count] = call_id
+        for key in (("id", call_id), ("name", name)):
+            self._queues.setdefault(key, deque()).append(self._count)
+
+    def answered(self, call_id: str | None, name: str | None = None) -> str | None:
+        """Return the id of the call that a result answers, which then waits no more.
+
+        A result without an id answers the only call that waits, or else the first of its name. If
+        it has neither, it is an orphan, and None is returned.
+        """
+        queue = self._queues.get(("id", call_id) if call_id else ("name", name or None), deque())
+        if not call_id and len(self._waiting) == 1:
+            queue = deque(self._waiting)
+        while queue:
+            if (number := queue.popleft()) in self._waiting:
+                return self._waiting.pop(number)
+        return call_id or None
 
 
 def asked(messages: tuple[Message, ...]) -> str | None:

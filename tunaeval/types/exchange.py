@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from types import UnionType
@@ -210,25 +210,6 @@ def _text_in(part: object) -> object:
     if isinstance(part, str):
         return part
     return _of(part, "text")
-
-
-_FOREIGN = frozenset({"tool_use", "tool_call", "function_call", "functionCall"})
-
-
-def foreign_calls(content: object, items: Iterable[object] = ()) -> list[str]:
-    """Return the types of content parts that are calls of another API, which are not read as
-    OpenAI's. Parts with the id of one of `items`, the structured calls beside them, are left out,
-    as LangChain has each call in both places.
-    """
-    known = {one for item in items if isinstance(one := _of(item, "id"), str)}
-    found: list[str] = []
-    for part in content if isinstance(content, list | tuple) else ():
-        kind, id_ = _of(part, "type"), _of(part, "id")
-        if not isinstance(kind, str):
-            kind = next((key for key in _FOREIGN if _of(part, key)), None)
-        if kind in _FOREIGN and not (isinstance(id_, str) and id_ in known):
-            found.append(str(kind))
-    return found
 
 
 def _of(thing: object, key: str) -> object:

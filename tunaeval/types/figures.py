@@ -141,7 +141,13 @@ ScoreOutcome: TypeAlias = Literal[
 
 
 class CategoryScore(Data):
-    """A category's verdict from 0 to 1 with its reason; None if the category does not apply."""
+    """A category's verdict from 0 to 1 with its reason; None if the category does not apply.
+
+    Examples:
+        >>> score = tunaeval.CategoryScore(value=0.5, reason="half of it", evidence=(3,))
+        >>> score.value, score.reason
+        (0.5, 'half of it')
+    """
 
     value: float | None = Field(ge=0, le=1, allow_inf_nan=False)
     reason: str

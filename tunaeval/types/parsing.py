@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from tunaeval.showing import short_call, shows_table
 
-from .calls import Span, ToolCall
+from .calls import ID_SHARED, REPEATED_CALL, Span, ToolCall
 
 Level: TypeAlias = Literal["strict", "standard", "lenient"]
 """Which repairs are allowed: none; those that change no value; also those that lose or guess."""
@@ -29,9 +29,13 @@ LATER_TURN = "later-turn"
 
 _DETAILS = {"malformed": (UNKNOWN_TOOL, NOT_TEXT), "no_call": (ABSTAINED,)}
 
+JOINED = ("index-missing", "index-shared", "name-late", "id-changed", ID_SHARED)
+"""The codes of what was odd about the pieces of structured calls, which were joined."""
+
 REMARKS = frozenset({
     "quoted", "mention", "echo", LATER_TURN, "lone-surrogate", "nul", "duplicate-key",
     "too-many-diagnoses", "trailing-ellipsis", "unclosed-fence", "unclosed-reasoning", ABSTAINED,
+    REPEATED_CALL, *JOINED,
 })  # fmt: skip
 """Codes of diagnoses that do not concern an attempt at a call."""
 

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from .calls import Tools
     from .conversations import Checked
     from .exchange import AgentRun, AgentTask, Reply, Request
+    from .history import History
     from .messages import Message, ToolExecution
     from .parsing import Level, ParseResult
-    from .runs import CategoryScore, Report, Suite
+    from .runs import Report, Suite
 
 AnyTool: TypeAlias = Any
 """A function, a coroutine function, or a framework's tool object."""
@@ -70,12 +71,16 @@ class Adapter(Protocol):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """A scoring category (group `tunaeval.scorers`)."""
+    """A scoring category (group `tunaeval.scorers`); a function of a history is one, too.
+
+    `score` may be a coroutine function. It returns True or False, a number from 0 to 1, a
+    `CategoryScore`, or None if the category does not apply.
+    """
 
     name: str
     weight: float
 
-    async def score(self, transcript: Transcript) -> CategoryScore: ...
+    def score(self, history: History) -> Any: ...
 
 
 @runtime_checkable
@@ -87,7 +92,17 @@ class Recorder(Protocol):
 
 @runtime_checkable
 class ToolWrapper(Protocol):
-    """Returns a copy of a tool that behaves the same, and reports each run to a recorder."""
+    """Wraps the tools of one framework (group `tunaeval.wrappers`); functions need none.
+
+    `fits` says whether a tool is one of the framework's. `wrap` returns a copy that behaves the
+    same, and reports each run to the recorder: `tunaeval.record_runs` wraps the function that the
+    tool runs. A method `runs(tool)` may return the callables in which a recorder is found, so that
+    a tool that is recorded already is not wrapped again.
+    """
+
+    name: str
+
+    def fits(self, tool: AnyTool) -> bool: ...
 
     def wrap(self, tool: AnyTool, recorder: Recorder) -> AnyTool: ...
 
@@ -124,7 +139,13 @@ class Agent(Protocol):
 
 @runtime_checkable
 class Harness(Protocol):
-    """Runs a suite with a client and a parser, and returns the report."""
+    """Runs a suite with a client and a parser, and returns the report.
+
+    The group `tunaeval.harnesses` has what makes one: a class or a function. It is called with
+    those of `options`, `out`, `resume`, `retry_failures`, `take_over`, `environment`, `on_result`
+    and `budget` that its parameters name. If it does not name `out`, tunaeval stores the report
+    that `run` returns, so that a process that is killed before that has lost it.
+    """
 
     async def run(self, suite: Suite, client: Client, parser: Parser) -> Report: ...
 

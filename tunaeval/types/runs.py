@@ -164,6 +164,8 @@ class RunInfo(BaseModel):
     scenarios_digest: str | None = None
     """The digest of the suite's scenarios alone."""
     scenarios: int
+    harness: str = "tunaeval"
+    """What ran the suite: the name of a member of the entry-point group `tunaeval.harnesses`."""
     client: str
     model: str | None
     model_details: dict[str, Any] = Field(default_factory=dict)

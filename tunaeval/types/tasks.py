@@ -165,6 +165,19 @@ class PythonCheck(Data):
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
+class NamedCheck(Data):
+    """A check by a class of the entry-point group `tunaeval.checks`, as it is written: one key is
+    the class's name, and the others are further arguments.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The keys and values as they are written."""
+        return dict(self.model_extra or {})
+
+
 _KINDS = (
     "file", "absent", "unchanged", "command", "answer", "calls", "forbid", "returns", "python",
 )  # fmt: skip
@@ -173,7 +186,9 @@ _KINDS = (
 def _kind(value: object) -> str | None:
     if isinstance(value, Mapping):
         named = [kind for kind in _KINDS if kind in value]
-        return named[0] if len(named) == 1 else None
+        return named[0] if len(named) == 1 else "named" if value and not named else None
+    if isinstance(value, NamedCheck):
+        return "named"
     return next((kind for kind in _KINDS if kind in getattr(value, "model_fields_set", ())), None)
 
 
@@ -186,7 +201,8 @@ Check: TypeAlias = Annotated[
     | Annotated[CallsCheck, Tag("calls")]
     | Annotated[ForbidCheck, Tag("forbid")]
     | Annotated[ReturnsCheck, Tag("returns")]
-    | Annotated[PythonCheck, Tag("python")],
+    | Annotated[PythonCheck, Tag("python")]
+    | Annotated[NamedCheck, Tag("named")],
     Discriminator(
         _kind,
         custom_error_type="check_kind",

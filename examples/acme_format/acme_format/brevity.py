@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import tunaeval
+from tunaeval import CategoryScore
+from tunaeval.types.history import History
 
-from tunaeval.types.roles import Transcript
-from tunaeval.types.runs import CategoryScore
+ENOUGH = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Brevity:
-    """1 for up to `enough` calls, then `enough` divided by the calls; None where there are none.
+@tunaeval.scorer("acme-brevity", weight=0.1)
+def brevity(history: History) -> CategoryScore | None:
+    """1 for up to `ENOUGH` calls, then `ENOUGH` divided by the calls; None where there are none.
 
     What does not apply is None and not a good score: the weights of the others take its place.
     """
-
-    enough: int = 3
-    name: str = "acme-brevity"
-    weight: float = 0.1
-
-    async def score(self, transcript: Transcript) -> CategoryScore:
-        calling = [i for i, message in enumerate(transcript.messages) if message.tool_calls]
-        count = sum(len(transcript.messages[i].tool_calls) for i in calling)
-        if not count:
-            return CategoryScore(value=None, reason="nothing was called")
-        value = min(1.0, self.enough / count)
-        reason = f"{count} calls, and {self.enough} are enough"
-        return CategoryScore(value=value, reason=reason, evidence=tuple(calling))
-
-
-BREVITY = Brevity()
+    if not history.calls:
+        return None
+    count = len(history.calls)
+    return CategoryScore(
+        value=min(1.0, ENOUGH / count),
+        reason=f"{count} calls, and {ENOUGH} are enough",
+        evidence=tuple(sorted({call.message for call in history.calls})),
+    )

@@ -6,8 +6,10 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
-from acme_format.brevity import BREVITY
+from acme_format.backwards import Backwards
+from acme_format.brevity import brevity
 from acme_format.client import AcmeClient
+from acme_format.gadgets import Gadget
 from acme_format.langsmith import LANGSMITH
 from acme_format.lines import PARSER
 from acme_format.once import no_call_twice
@@ -17,8 +19,7 @@ from acme_format.wire import ACME
 
 import tunaeval
 from tunaeval.testing import check_format, check_parser
-from tunaeval.types import Message, Reply, Request
-from tunaeval.types.roles import Transcript
+from tunaeval.types import Reply, Request
 
 
 def test_the_format_keeps_the_laws() -> None:
@@ -44,11 +45,31 @@ def test_a_line_is_read() -> None:
 
 
 def test_few_calls_score_high() -> None:
-    call = tunaeval.ToolCall("ls", {})
-    messages = (Message("user", "Go."), Message("assistant", tool_calls=(call,) * 6))
-    score = asyncio.run(BREVITY.score(Transcript("Go.", messages)))
+    call = {"type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    made = {"role": "assistant", "content": None, "tool_calls": [call] * 6}
+    history = tunaeval.history([{"role": "user", "content": "Go."}, made])
+    score = brevity(history)
     assert (score.value, score.evidence) == (0.5, (1,))
-    assert asyncio.run(BREVITY.score(Transcript("Go.", messages[:1]))).value is None
+    assert brevity(tunaeval.history([])) is None
+
+
+def test_a_gadget_is_recorded() -> None:
+    def bore(depth: int) -> str:
+        return f"{depth} cm"
+
+    recorder = tunaeval.Recorder()
+    drill = tunaeval.wrap_tool(Gadget("drill", bore), recorder)
+    assert tunaeval.wrap_tool(drill, recorder) is drill
+    assert drill.job(depth=3) == "3 cm"
+    (run,) = recorder.executions
+    assert (run.tool, run.arguments, run.ok) == ("drill", {"depth": 3}, True)
+
+
+def test_the_last_scenario_is_asked_first() -> None:
+    client = tunaeval.ScriptedClient(["No."] * 12)
+    harness = Backwards(tunaeval.RunOptions(attempts=1))
+    report = tunaeval.run("smoke", client=client, harness=harness, out=None)
+    assert (report.total, report.run.harness) == (12, "Backwards")
 
 
 def test_the_client_answers_in_the_format() -> None:

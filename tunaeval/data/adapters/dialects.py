@@ -22,13 +22,17 @@ code depends on besides:
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import text_of
-from tunaeval.types.messages import Usage
+from tunaeval.types.messages import RESULT_ROLES, Usage
+from tunaeval.wire import chat
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.parts import Kinds, ResultFields, Text, part_of, result_words, words_of
+from tunaeval.wire.values import ApiName, Part
 
 from .fields import (
     KNOWN,
@@ -40,50 +44,23 @@ from .fields import (
     identifier,
     instant,
     json_words,
+    known,
     listed,
+    plain,
     usage_of,
     word,
 )
-from .reading import (
-    Kinds,
-    Reading,
-    ResultFields,
-    Text,
-    invalid_call,
-    kinds_of,
-    read_content,
-    read_part,
-    result_words,
-    words_of,
-)
-
-CHAT_KINDS = kinds_of("chat")
-
-
-def claims_chat(message: object) -> bool:
-    """Whether the message can only be one of chat completions."""
-    calls = get(message, "tool_calls")
-    return any(get(get(call, "function"), "name") is not None for call in listed(calls))
+from .reading import Reading, invalid_call, kinds_of, read_content, read_part, tool_name
 
 
 def read_chat(message: object, reading: Reading) -> None:
-    given = get(message, "role")
-    role = str.__str__(given) if isinstance(given, str) else ""  # it may be of a str enum
-    begin(message, role, reading)
-    if role not in _CHAT_ROLES:
-        reading.notice("unknown-role", f"the role {role[:40]!r} is not known")
-    reading.thought(word(first(message, ("reasoning_content", "reasoning"))))
-    read_content(get(message, "content"), CHAT_KINDS, reading)
-    reading.text(word(get(message, "refusal")))
-    read_calls(message, reading)
+    said = APIS["chat"].read_message(message, "")
+    begin(message, get(message, "role"), reading)
+    for part in said.parts:
+        read_part(part, reading)
     if reading.is_silent and (strange := _strange_fields(message)):
         words = f"nothing was read of a message whose fields are {', '.join(strange)}"
         reading.notice("unread-message", words)
-
-
-_CHAT_ROLES = frozenset(
-    {"assistant", "developer", "function", "system", "tool", "tool_result", "user"}
-)
 
 
 def _strange_fields(message: object) -> list[str]:
@@ -94,9 +71,9 @@ def _strange_fields(message: object) -> list[str]:
     ][:6]
 
 
-def begin(message: object, role: str, reading: Reading) -> None:
+def begin(message: object, role: JsonValue, reading: Reading) -> None:
     """Begin a message in `reading` with all but its content, which most providers write alike."""
-    answers = identifier(get(message, "tool_call_id"))
+    answers = reading.identified(get(message, "tool_call_id"))
     at, timestamp = instant(get(message, "created_at")), get(message, "timestamp")
     if at is None and not isinstance(timestamp, int | float):  # numbers may be uptimes
         at = instant(timestamp)
@@ -105,66 +82,45 @@ def begin(message: object, role: str, reading: Reading) -> None:
         usage=usage_of(get(message, "usage")),
         at=at,
         tool_call_id=answers,
-        is_error=declared(message) if answers is not None or role in {"tool", "function"} else None,
+        is_error=declared(message) if answers is not None or role in RESULT_ROLES else None,
+        name=tool_name(message),
     )
 
 
 def read_calls(message: object, reading: Reading) -> None:
     """Read calls as OpenAI writes them: `tool_calls`, or the older `function_call`."""
-    calls = listed(get(message, "tool_calls"))
-    legacy = get(message, "function_call")
-    for call in calls or ([legacy] if legacy is not None else []):
-        _read_chat_call(call, reading)
+    for part in chat.calls_of(message):
+        read_part(part, reading)
 
 
-def _read_chat_call(call: object, reading: Reading) -> None:
-    for key in ("function", "custom"):
-        inner = get(call, key)
-        if inner is not None and not isinstance(inner, str):
-            # A custom tool's input is text.
-            is_custom, own = key == "custom", get(inner, "arguments")
-            arguments = {"input": get(inner, "input")} if is_custom else own
-            reading.call(get(inner, "name"), arguments, get(call, "id"))
-            return
-    reading.call(get(call, "name"), first(call, ("arguments", "args")), get(call, "id"))
+def read_with(api: ApiName) -> Callable[[object, Reading], None]:
+    """Return the reader of an API whose messages are read part by part."""
+
+    def read(message: object, reading: Reading) -> None:
+        reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
+        for part in APIS[api].read_message(message, "").parts:
+            read_part(part, reading)
+
+    return read
 
 
-_RESPONSES_CALLS: Mapping[str, tuple[str, str]] = KNOWN["responses"]["calls"]
-_OUTPUT = "_output"
-_SEARCH = "tool_search"
-_TEXTS = ("input_text", "output_text", "refusal")
-
-
-def claims_responses(item: object) -> bool:
-    kind = get(item, "type")
-    if kind == "message":  # Anthropic's replies have this type too, with other blocks
-        content = get(item, "content")
-        texts = [content] if isinstance(content, str) else listed(content)
-        return any(isinstance(one, str) or get(one, "type") in _TEXTS for one in texts)
-    called = word(kind).removesuffix(_OUTPUT)
-    return called in _RESPONSES_CALLS or kind in ("reasoning", f"{_SEARCH}{_OUTPUT}")
+read_anthropic = read_with("messages")
 
 
 def read_responses(item: object, reading: Reading) -> None:
-    kind = word(get(item, "type"))
-    if kind in _RESPONSES_CALLS:
-        _read_responses_call(item, kind, reading)
-    elif kind.endswith(_OUTPUT):
-        known = identifier(get(item, "call_id"))
-        if known is None and kind == f"{_SEARCH}{_OUTPUT}":  # searched by the server
-            known = reading.answered_id(_SEARCH)
-        reading.answer(known, _output(item), declared(item))
-    elif kind == "compaction":
-        reading.summary("")
-    elif kind == "reasoning":
-        text = CHAT_KINDS["text"]
-        kinds = {**CHAT_KINDS, "summary_text": text, "reasoning_text": text}
-        reading.think(words_of(first(item, ("content", "summary")), kinds))
-    elif isinstance(get(item, "role"), str):
-        join_message(reading, get(item, "role"))
-        read_content(get(item, "content"), CHAT_KINDS, reading)
-    else:
-        reading.notice("unknown-part", f"an item of type {brief(kind)} is left out")
+    said, kind = APIS["responses"].read_message(item, ""), word(get(item, "type"))
+    nameless = "tool_search" if kind.startswith("tool_search") else None  # the server's have no id
+    if not said.parts or said.parts[0].kind not in {"call", "summary", "thought", "unknown"}:
+        join_message(reading, said.role)
+    for part in said.parts:
+        if part.kind == "call" and not reading.calling:
+            join_message(reading, "assistant")
+        if part.kind == "thought" and part.type == "reasoning":
+            reading.think(part.text)
+        elif part.kind == "unknown" and part.given is item:
+            reading.notice("unknown-part", f"an item of type {brief(kind)} is left out")
+        else:
+            read_part(part, reading, nameless=nameless)
 
 
 def join_message(reading: Reading, role: str) -> None:
@@ -173,33 +129,6 @@ def join_message(reading: Reading, role: str) -> None:
         reading.proceed()
     else:
         reading.begin(role)
-
-
-def _read_responses_call(item: object, kind: str, reading: Reading) -> None:
-    arguments, call_id = _RESPONSES_CALLS[kind]
-    if not reading.calling:
-        join_message(reading, "assistant")
-    name = get(item, "name")
-    known = identifier(first(item, (call_id, "id")))
-    if kind == f"{_SEARCH}_call" and get(item, call_id) is None:
-        known = reading.waiting_id(_SEARCH)
-    named = name if isinstance(name, str) else kind.removesuffix("_call")
-    reading.call(named, _object(get(item, arguments), arguments), known)
-    if kind in KNOWN["responses"]["hosted"]:
-        reading.result(known, _output(item), declared(item))
-
-
-def _object(arguments: JsonValue, field: str) -> JsonValue:
-    """Return the arguments as an object; other values are put under the name of their field."""
-    if field == "arguments" or arguments is None or isinstance(arguments, dict):
-        return arguments
-    dump = get(arguments, "model_dump")
-    return dump() if callable(dump) else {field: arguments}
-
-
-def _output(item: object) -> str:
-    output = first(item, ("output", "result", "results", "tools", "error"))
-    return result_words(output, CHAT_KINDS)
 
 
 _STEPS = frozenset({"user_input", "model_output", "thought"})
@@ -220,12 +149,12 @@ def read_interactions(step: object, reading: Reading) -> None:
     known = first(step, ("call_id", "id"))
     if kind == "user_input":
         reading.begin("user")
-        read_content(get(step, "content"), CHAT_KINDS, reading)
+        read_content(get(step, "content"), chat.KINDS, reading)
     elif kind == "thought":
-        reading.think(words_of(get(step, "summary"), CHAT_KINDS))
+        reading.think(words_of(get(step, "summary"), chat.KINDS))
     elif kind == "model_output":
         join_message(reading, "assistant")
-        read_content(get(step, "content"), CHAT_KINDS, reading)
+        read_content(get(step, "content"), chat.KINDS, reading)
         if (error := get(step, "error")) is not None:
             reading.failed(word(get(error, "message")))
     elif kind.endswith("_call"):
@@ -237,189 +166,47 @@ def read_interactions(step: object, reading: Reading) -> None:
         reading.call(word(get(step, "name")) or kind.removesuffix("_call"), arguments, known)
     elif kind.endswith("_result"):
         reading.begin("tool")
-        text = result_words(get(step, "result"), CHAT_KINDS)
-        reading.result(identifier(known), text, declared(step))
+        text = result_words(get(step, "result"), chat.KINDS)
+        reading.result(reading.identified(known), text, declared(step))
     else:
         reading.notice("unknown-part", f"a step of type {brief(kind)} is left out")
 
 
-ANTHROPIC_CACHED = ("cache_creation_input_tokens", "cache_read_input_tokens")
-ANTHROPIC_KINDS = kinds_of("anthropic")
-
-_ANTHROPIC_OWN = frozenset({"tool_use", "tool_result", "server_tool_use", "redacted_thinking"})
-
-
-def claims_anthropic(message: object) -> bool:
-    blocks = listed(get(message, "content"))
-    return any(word(get(block, "type")) in _ANTHROPIC_OWN for block in blocks)
-
-
-def read_anthropic(message: object, reading: Reading) -> None:
-    reading.begin(
-        get(message, "role"), usage=usage_of(get(message, "usage"), cached=ANTHROPIC_CACHED)
-    )
-    read_content(get(message, "content"), ANTHROPIC_KINDS, reading)
-
-
-_BEDROCK_OWN = ("toolUse", "toolResult", "reasoningContent", "cachePoint", "guardContent")
-_BEDROCK_KINDS = kinds_of("bedrock")
-
-
-def claims_bedrock(message: object) -> bool:
-    blocks = listed(get(message, "content"))
-    return any(get(one, "type") is None and first(one, _BEDROCK_OWN) is not None for one in blocks)
-
-
-def read_bedrock(message: object, reading: Reading) -> None:
-    reading.begin(get(message, "role"), usage=usage_of(get(message, "usage")))
-    read_content(_typed_blocks(get(message, "content")), _BEDROCK_KINDS, reading)
-
-
-def _typed_blocks(content: JsonValue) -> JsonValue:
-    return content if isinstance(content, str) else [*map(_typed, listed(content))]
-
-
-def _typed(block: object) -> JsonValue:
-    """Return a block with its kind as its type, and with the fields inside it."""
-    kind = next((kind for kind in _BEDROCK_KINDS if get(block, kind) is not None), None)
-    inner = None if kind is None else get(block, kind)
-    match kind:
-        case None:
-            return block
-        case "text" | "json":
-            return {"type": kind, "text": inner if isinstance(inner, str) else json_words(inner)}
-        case "reasoningContent":
-            return {"type": kind, "text": get(get(inner, "reasoningText"), "text")}
-    fields = {key: get(inner, key) for key in ("name", "input", "toolUseId", "status")}
-    return {"type": kind, **fields, "content": _typed_blocks(get(inner, "content"))}
-
-
-_GEMINI_ROLES = {"model": "assistant", "user": "user", "function": "tool", "tool": "tool"}
-_GEMINI_CALL, _GEMINI_RESULT, _GEMINI_CODE, _GEMINI_RAN, _GEMINI_MEDIA = KNOWN["gemini"].values()
-_GEMINI_OWN = (*_GEMINI_CALL, *_GEMINI_RESULT, *_GEMINI_CODE, *_GEMINI_RAN, *_GEMINI_MEDIA, "text")
-_EVENT = ("invocation_id", "invocationId")
-_USAGE = ("usage_metadata", "usageMetadata")
-_PYTHON = "code_execution"
-
-
-def claims_gemini(message: object) -> bool:
-    """Whether `message` is a content of Gemini, or an event of ADK, judged by its parts."""
-    is_event = isinstance(get(message, "author"), str) and first(message, _EVENT) is not None
-    return is_event or any(_is_part(part) for part in _gemini_parts(message))
-
-
-def is_request(thing: object) -> bool:
-    """Whether it is a request or a session, which contains contents or events."""
-    return any(map(claims_gemini, contents_of(thing)))
-
-
-def contents_of(thing: object) -> list[object]:
-    """Return the contents in a request, a response or a session of ADK."""
-    found = listed(get(thing, "contents")) or listed(get(thing, "events"))
-    system = first(thing, ("system_instruction", "systemInstruction"))
-    candidates = (get(one, "content") for one in listed(get(thing, "candidates")))
-    given = [] if system is None else [{"role": "system", "parts": listed(get(system, "parts"))}]
-    return [*given, *found, *(one for one in candidates if one is not None)]
-
-
 def read_gemini(message: object, reading: Reading) -> None:
-    content = get(message, "content")
-    content = message if content is None else content
-    role = word(get(content, "role"))
-    by = word(get(message, "author"))
-    known = _GEMINI_ROLES.get(role) or ("user" if by == "user" else "assistant" if by else role)
-    reading.begin(
-        known, usage=usage_of(first(message, _USAGE)), at=instant(get(message, "timestamp"))
-    )
-    if known not in {"assistant", "system", "tool", "user"}:
-        reading.notice("unknown-role", f"the role {known[:40]!r} is not known")
-    read_gemini_parts(_gemini_parts(message), reading)
+    said = APIS["gemini"].read_message(message, "")
+    reading.begin(said.role, usage=known(said.usage), at=instant(get(message, "timestamp")))
+    read_gemini_parts(said.parts, message, reading)
     failed = first(message, ("error_message", "errorMessage", "error_code", "errorCode"))
     if failed is not None:
         reading.notice("failed-reply", f"the reply failed: {word(failed)[:200]}")
 
 
-def _gemini_parts(message: object) -> list[JsonValue]:
-    content = get(message, "content")
-    return listed(get(message if content is None else content, "parts"))
-
-
-def read_gemini_parts(parts: Iterable[JsonValue], reading: Reading) -> None:
+def read_gemini_parts(parts: Iterable[Part], holder: object, reading: Reading) -> None:
     for part in parts:
-        _read_gemini_part(part, reading)
-
-
-def _is_part(part: object) -> bool:
-    """Whether it is a part of Gemini's; other APIs' parts have a field for their kind."""
-    kinds = (get(part, "type"), get(part, "part_kind"), get(part, "kind"))
-    return not any(isinstance(kind, str) for kind in kinds) and first(part, _GEMINI_OWN) is not None
-
-
-def _read_gemini_part(part: object, reading: Reading) -> None:
-    text = get(part, "text")
-    if isinstance(text, str):
-        if get(part, "thought") is True:
-            reading.thought(text)
-        else:
-            reading.text(text)
-    if (call := first(part, _GEMINI_CALL)) is not None:
-        name = word(get(call, "name"))
-        known = identifier(get(call, "id")) or reading.waiting_id(name)
-        given = get(call, "args")
-        reading.call(name, dict(given) if isinstance(given, Mapping) else given, known)
-    elif (result := first(part, _GEMINI_RESULT)) is not None:
-        name, response = word(get(result, "name")), get(result, "response")
-        answered = identifier(get(result, "id")) or reading.answered_id(name)
-        reading.result(answered, gemini_words(response), gemini_failed(response))
-    elif (code := first(part, _GEMINI_CODE)) is not None:
-        known = identifier(get(code, "id")) or reading.waiting_id(_PYTHON)
-        reading.call(_PYTHON, {"code": get(code, "code")}, known)
-    elif (ran := first(part, _GEMINI_RAN)) is not None:
-        answered = identifier(get(ran, "id")) or reading.answered_id(_PYTHON)
-        fine = str(get(ran, "outcome")).endswith("OUTCOME_OK")
-        reading.result(answered, word(get(ran, "output")), not fine)
-    elif (media := first(part, _GEMINI_MEDIA)) is not None:
-        reading.text(f"[{word(first(media, ('mime_type', 'mimeType'))) or 'media'}]")
-    elif not isinstance(text, str):
-        reading.notice("unknown-part", "a part of no known field is kept as content")
-        reading.text(json_words(part))
-
-
-def gemini_words(response: JsonValue) -> str:
-    """Return a tool's result as text, without the {"result": ...} that the API puts around it."""
-    for key in ("result", "output", "error"):
-        if isinstance(response, Mapping) and response.keys() == {key}:
-            inner = response[key]
-            return inner if isinstance(inner, str) else json_words(inner)
-    return "" if response is None else json_words(response)
-
-
-def gemini_failed(response: JsonValue) -> bool | None:
-    reported = response.get("error", False) if isinstance(response, Mapping) else False
-    return True if reported not in (False, None) else None
+        read_part(part, reading, holder, nameless="")
 
 
 _LANGCHAIN_ROLES: Mapping[str, str] = KNOWN["langchain"]["roles"]
-_LANGCHAIN_KINDS = {**CHAT_KINDS, **kinds_of("langchain")}
+_LANGCHAIN_KINDS = {**chat.KINDS, **kinds_of("langchain")}
 
 
 def claims_langchain(message: object) -> bool:
-    inner = _inner(message)
+    inner = unwrapped(message)
     is_whole = get(message, "content") is not None or get(message, "type") == "remove"
     return _type(inner) in _LANGCHAIN_ROLES and (inner is not message or is_whole)
 
 
 def read_langchain(message: object, reading: Reading) -> None:
-    inner = _inner(message)
+    inner = unwrapped(message)
     kind = _type(inner)
     if kind == "remove":
-        reading.notice("removed-message", f"the message {get(inner, 'id')!r} was removed")
+        reading.notice("removed-message", f"the message {brief(get(inner, 'id'))} was removed")
         return
     role = _LANGCHAIN_ROLES.get(kind) or word(get(inner, "role")) or "user"
     usage = usage_of(first(inner, ("usage_metadata", "usage")))
-    answers = identifier(get(inner, "tool_call_id"))
+    answers = reading.identified(get(inner, "tool_call_id"))
     is_error = declared(inner) if role == "tool" else None
-    reading.begin(role, usage=usage, tool_call_id=answers, is_error=is_error)
+    reading.begin(role, usage=usage, tool_call_id=answers, is_error=is_error, name=tool_name(inner))
     beside = get(inner, "additional_kwargs")
     reading.thought(word(get(beside, "reasoning_content")))
     read_content(get(inner, "content"), _LANGCHAIN_KINDS, reading)
@@ -428,16 +215,21 @@ def read_langchain(message: object, reading: Reading) -> None:
 
 def _read_langchain_calls(message: object, beside: object, reading: Reading) -> None:
     calls, invalid = (listed(get(message, key)) for key in ("tool_calls", "invalid_tool_calls"))
-    for call in calls:
+    for reading.part in calls:
+        call = reading.part
         reading.call(get(call, "name"), get(call, "args"), get(call, "id"))
     for call in invalid:
-        name, call_id = word(get(call, "name")), identifier(get(call, "id"))
+        name, call_id = word(get(call, "name")), reading.identified(get(call, "id"))
         reading.made(invalid_call(name, get(call, "args"), call_id))
     if not calls and not invalid:
         read_calls(beside, reading)
+        blocks = {word(get(one, "type")) for one in listed(get(message, "content"))}
+        if blocks & {"tool_use", "tool_call", "function_call"} and not [*chat.calls_of(beside)]:
+            reading.part = reading.message
+            reading.notice("unread-field", "its content has calls, and no field", field="content")
 
 
-def _inner(message: object) -> object:
+def unwrapped(message: object) -> object:
     """Return the message inside `{type, data}` or `{lc, type, id, kwargs}`."""
     data = get(message, "data")
     if isinstance(data, Mapping) and isinstance(get(message, "type"), str):
@@ -478,7 +270,7 @@ def read_pydantic_ai(message: object, reading: Reading) -> None:
         (at for part in parts if (at := get(part, "timestamp")) is not None), None
     )
     reading.begin(
-        _PYDANTIC_ROLES[get(message, "kind")],
+        _PYDANTIC_ROLES.get(word(get(message, "kind")), get(message, "kind")),
         usage=usage_of(get(message, "usage")),
         at=instant(timestamp),
     )
@@ -487,7 +279,7 @@ def read_pydantic_ai(message: object, reading: Reading) -> None:
         meant = _PYDANTIC_KINDS.get(kind)
         if kind == _RETRY and get(part, "tool_name") is None:
             meant = _FEEDBACK
-        read_part(part, kind, meant, _PYDANTIC_KINDS, reading)
+        read_part(part_of(part, kind, meant, _PYDANTIC_KINDS), reading)
 
 
 _LLAMA_KINDS = kinds_of("llama-index")
@@ -500,7 +292,7 @@ def claims_llama_index(message: object) -> bool:
 def read_llama_index(message: object, reading: Reading) -> None:
     role, blocks = get(message, "role"), listed(get(message, "blocks"))
     role, beside = word(getattr(role, "value", role)), get(message, "additional_kwargs")
-    answers = identifier(get(beside, "tool_call_id")) if role == "tool" else None
+    answers = reading.identified(get(beside, "tool_call_id")) if role == "tool" else None
     role = {"model": "assistant", "chatbot": "assistant"}.get(role, role)
     reading.begin(
         role, tool_call_id=answers, is_error=None if answers is None else declared(beside)
@@ -594,8 +386,7 @@ def _read_answer(text: str, reading: Reading) -> None:
 def _answer(ids: Sequence[str | None], text: str, reading: Reading, *, failed: bool) -> None:
     """Add one observation, or one error, as the results of the calls of one step."""
     reading.begin("tool")
-    for index, call_id in enumerate(ids[: 1 if failed else None] or [None]):
-        reading.result(call_id, "" if index else text, True if failed else None)
+    reading.share(ids[: 1 if failed else None] or [None], text, True if failed else None)
 
 
 def _read_step(step: object, reading: Reading) -> None:
@@ -617,7 +408,7 @@ def _read_step(step: object, reading: Reading) -> None:
     ids = [identifier(get(call, "id")) for call in calls]
     error, seen = get(step, "error"), get(step, "observations")
     message_text = get(error, "message")
-    texts = [seen, message_text if isinstance(message_text, str) else str(error) if error else ""]
+    texts = [seen, message_text if isinstance(message_text, str) else plain(error) if error else ""]
     text = "\n".join(one for one in texts if isinstance(one, str) and one)
     if calls and (error or isinstance(seen, str)):
         _answer(ids, text, reading, failed=bool(error))
@@ -662,7 +453,7 @@ def read_ai_sdk(message: object, reading: Reading) -> None:
 
 
 def _read_part(part: object, kind: str, reading: Reading) -> None:
-    known = identifier(get(part, "toolCallId"))
+    known = reading.identified(get(part, "toolCallId"))
     if kind == "tool-call":
         reading.call(get(part, "toolName"), first(part, ("input", "args")), known)
     elif kind in {"tool-result", "tool-error"}:
@@ -670,7 +461,7 @@ def _read_part(part: object, kind: str, reading: Reading) -> None:
     elif _is_shown(kind):
         _read_shown(part, kind, reading)
     elif not kind.startswith("data-"):
-        read_part(part, kind, _SDK_KINDS.get(kind), _SDK_KINDS, reading)
+        read_part(part_of(part, kind, _SDK_KINDS.get(kind), _SDK_KINDS), reading)
 
 
 def _read_result(part: object, known: str | None, reading: Reading) -> None:
@@ -680,12 +471,12 @@ def _read_result(part: object, known: str | None, reading: Reading) -> None:
     if kind in _ERRORS or get(part, "type") == "tool-error":
         failed = True
     said = failed if isinstance(failed, bool) else None
-    reading.result(known, result_words(value, _SDK_KINDS), said)
+    reading.result(known, result_words(value, _SDK_KINDS), said, tool_name(part))
 
 
 def _read_shown(part: object, kind: str, reading: Reading) -> None:
     name = get(part, "toolName") if kind == "dynamic-tool" else kind.removeprefix("tool-")
-    known, state = identifier(get(part, "toolCallId")), word(get(part, "state"))
+    known, state = reading.identified(get(part, "toolCallId")), word(get(part, "state"))
     reading.call(name, first(part, ("input", "args", "rawInput")), known)
     if state in _RAN or (not state and get(part, "output") is not None):
         output = first(part, ("errorText", "output"))
@@ -712,10 +503,12 @@ def read_tinyagent(message: object, reading: Reading) -> None:
     reading.begin(
         "tool" if role == _TINYAGENT_RESULT else role,
         usage=session_usage(get(message, "usage")),
-        tool_call_id=identifier(get(message, "tool_call_id")),
+        tool_call_id=reading.identified(get(message, "tool_call_id")),
         is_error=is_error if isinstance(is_error, bool) else None,
     )
     content = get(message, "content")
+    if isinstance(content, list):  # the framework itself writes nulls among the parts
+        content = [part for part in content if part is not None]
     read_content(content, _TINYAGENT_KINDS, reading)
     _notice_ending(message, content, reading)
 

@@ -17,25 +17,42 @@ import json
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple, cast
 
 from tunaeval.errors import UsageError
-from tunaeval.parsing.sse import choice_order
-from tunaeval.registry import Registry, instance_of, raised, returned
+from tunaeval.files.packed_files import read_whole
+from tunaeval.registry import Registry, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.conversations import Conversation, Notice
 from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Adapter
+from tunaeval.types.shapes import instance_of
 from tunaeval.types.wanted import wanted_name
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.held import Placed, is_answer, messages_in, placed, usage_in
 
-from . import dialects, logs, traces
-from .dialects import contents_of, is_request, session_usage, steps_of
-from .fields import KNOWN, fields_of, first, get, identifier, listed, word
-from .logs import is_log, is_sample, is_trajectory, read_sample
-from .reading import NOTICES, Reading, call_of, joined
+from . import dialects, logs, results, traces
+from .dialects import session_usage, steps_of
+from .fields import (
+    KNOWN,
+    fields_of,
+    first,
+    get,
+    identifier,
+    known,
+    listed,
+    merged,
+    pointer,
+    usage_of,
+    word,
+)
+from .logs import is_log, is_sample, is_trajectory, read_log, read_sample
+from .reading import NOTICES, NotedDict, Reading, call_of, is_settled, joined, with_usage, within
 from .traces import holds_spans, is_span, read_traces
 
 OWN = "tunaeval"
@@ -44,6 +61,7 @@ OWN = "tunaeval"
 CHAT = "openai-chat"
 
 _PLAIN_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function"})
+_PLAIN_IDS = frozenset({str, int, type(None)})
 _PLAIN_FIELDS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 
 
@@ -52,7 +70,7 @@ def read_plain(thing: object, shape: str | None = None) -> Conversation | None:
     if shape is not None or not isinstance(thing, list | tuple) or not thing:
         return None
     kinds = set(map(type, thing))
-    if kinds == {Message}:
+    if kinds == {Message} and all(map(is_settled, thing)):
         own = cast("Sequence[Message]", thing)
         return joined(own, range(len(own)), len(own), OWN)
     if kinds != {dict}:
@@ -75,9 +93,11 @@ def _plain_message(thing: JsonObject) -> Message | None:
     if content is None:
         content = ""
     calls = _plain_calls(thing.get("tool_calls"))
-    if type(content) is not str or calls is None:
+    if type(content) is not str or calls is None or logs.claims_mini(thing):
         return None
-    return Message(role, content, calls, identifier(thing.get("tool_call_id")))
+    answers = thing.get("tool_call_id")
+    message = Message(role, content, calls, identifier(answers))
+    return message if type(answers) in _PLAIN_IDS and is_settled(message) else None
 
 
 def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:
@@ -88,7 +108,7 @@ def _plain_calls(items: object) -> tuple[ToolCall, ...] | None:
     calls = []
     for item in items:
         function = item.get("function") if type(item) is dict else None
-        if type(function) is not dict:
+        if type(function) is not dict or type(item.get("id")) not in _PLAIN_IDS:
             return None
         call = call_of(function.get("name"), function.get("arguments"), item.get("id"))
         if not call.name or call.invalid is not None:
@@ -119,26 +139,24 @@ SHAPES = {
         Shape("langchain", dialects.claims_langchain, dialects.read_langchain, ""),
         Shape("codex", logs.claims_codex, logs.read_codex, "type"),
         Shape(
-            "gemini-interactions",
-            dialects.claims_interactions,
-            dialects.read_interactions,
-            "type",
+            "gemini-interactions", dialects.claims_interactions, dialects.read_interactions, "type"
         ),
-        Shape("openai-responses", dialects.claims_responses, dialects.read_responses, "type"),
+        Shape("openai-responses", APIS["responses"].claims, dialects.read_responses, "type"),
         Shape("llama-index", dialects.claims_llama_index, dialects.read_llama_index),
         Shape("smolagents", dialects.claims_smolagents, dialects.read_smolagents),
         Shape("tinyagent", dialects.claims_tinyagent, dialects.read_tinyagent),
         Shape("openhands", logs.claims_openhands, logs.read_openhands, "source"),
         Shape("atif", logs.claims_atif, logs.read_atif, "source"),
         Shape("claude-code", logs.claims_claude_code, logs.read_claude_code, "type"),
-        Shape("gemini", dialects.claims_gemini, dialects.read_gemini, ""),
-        Shape("bedrock", dialects.claims_bedrock, dialects.read_bedrock),
+        Shape("gemini", APIS["gemini"].claims, dialects.read_gemini, ""),
+        Shape("bedrock", APIS["converse"].claims, dialects.read_with("converse")),
         Shape("ai-sdk", dialects.claims_ai_sdk, dialects.read_ai_sdk),
         Shape("tau2", logs.claims_tau2, logs.read_tau2),
-        Shape("anthropic", dialects.claims_anthropic, dialects.read_anthropic),
+        Shape("anthropic", APIS["messages"].claims, dialects.read_anthropic),
         Shape("inspect-ai", logs.claims_inspect, logs.read_inspect),
+        Shape("mini-swe-agent", logs.claims_mini, logs.read_mini),
         Shape("otel", traces.claims, traces.read),
-        Shape(CHAT, dialects.claims_chat, dialects.read_chat),
+        Shape(CHAT, APIS["chat"].claims, dialects.read_chat),
     )
 }
 """The shapes, in the order in which they are asked whether a message is theirs."""
@@ -156,17 +174,26 @@ def shape_of(messages: Sequence[object]) -> Shape:
 
 
 def read_messages(
-    messages: Sequence[object], shape: Shape | None = None, *, where: str = "messages"
+    messages: Sequence[object],
+    shape: Shape | None = None,
+    *,
+    where: str = "messages",
+    places: Sequence[str] | None = None,
 ) -> Conversation:
-    """Read a list of messages. Raises UsageError, naming the place, for an item that is none."""
+    """Read a list of messages. Raises UsageError, naming the place, for an item that is none.
+
+    `places` are the paths of the messages in their document, by default their indices.
+    """
     meant = shape or shape_of(messages)
-    reading = Reading()
-    for reading.source, message in enumerate(messages):
+    reading = Reading(places)
+    for message in reading.each(messages):
         if isinstance(message, Message):
             reading.add(message)
         elif message is None:
             reading.notice("empty-item", "nothing is here")
         elif read := _reader(message, meant):
+            if isinstance(message, NotedDict):
+                message.seen.clear()  # to claim a message is not to read it
             read(message, reading)
         elif isinstance(thought := get(message, "thought"), str):
             reading.begin("assistant")
@@ -186,10 +213,10 @@ def _reader(message: object, shape: Shape) -> Callable[[object, Reading], None] 
     if shape.claims(message):
         return shape.read
     kind, role = get(message, shape.kind), get(message, "role")
-    if isinstance(kind, str) and kind:
+    if kind is not None and kind != "":
         return shape.read
     # Frameworks put plain messages into lists of other shapes.
-    return SHAPES[CHAT].read if isinstance(role, str) and role else None
+    return None if role is None or role == "" else SHAPES[CHAT].read
 
 
 _SESSION_FIELDS = ("session_total_usage", "working_directory", "current_model", "project_id")
@@ -208,9 +235,10 @@ def read_session(session: object) -> Conversation:
     shape = shape_of(messages)
     # Messages of text alone look like chat completions, except for tinyagent's times.
     shape = SHAPES["tinyagent"] if shape.name == "openai-chat" else shape
-    given = read_messages(messages, shape)
+    given = within(read_messages(messages, shape), "/messages")
     compacted = get(session, "compaction")
-    notice = Notice("compacted", "the session keeps a summary of earlier messages", None)
+    summary = "the session keeps a summary of earlier messages"
+    notice = Notice("compacted", summary, None, "/compaction")
     return replace(
         given,
         shape="tunacode",
@@ -248,21 +276,32 @@ def _read_traces(
     )
 
 
+def _read_mini(run: object) -> tuple[Conversation]:
+    return results.read_mini_run(run, _read_holder(run, SHAPES["mini-swe-agent"], "messages"))
+
+
+_EVENTS = partial(read_messages, shape=SHAPES["openhands"])
+_RUNS = partial(traces.langsmith_spans, read=read_messages)
 _DOCUMENTS = (
     _Document("tunacode", is_session, lambda thing: (read_session(thing),)),
-    _Document("inspect-ai", is_log, lambda thing: map(read_sample, listed(get(thing, "samples")))),
+    _Document("inspect-ai", is_log, read_log),
     _Document("inspect-ai", is_sample, lambda thing: (read_sample(thing),)),
     _Document("gemini-cli", logs.is_gemini_session, logs.read_gemini_session),
+    _Document("pi", lambda lines: any(map(logs.claims_pi, listed(lines))), logs.read_pi_session),
     _Document("swe-agent", logs.is_swe_agent, logs.read_swe_agent),
+    _Document("mini-swe-agent", results.is_mini_run, _read_mini),
+    _Document("openhands", results.is_openhands, partial(results.read_openhands_row, read=_EVENTS)),
+    _Document("tau-bench", results.is_tau, partial(results.read_tau, read=read_messages)),
+    _Document("tau2", results.is_tau, partial(results.read_tau, read=read_messages)),
+    _Document("promptfoo", results.is_promptfoo, partial(results.read_rows, read=read_messages)),
     _Document("langfuse", traces.is_langfuse, _read_traces("langfuse", traces.langfuse_spans)),
+    _Document("langsmith", traces.is_langsmith, _read_traces("langsmith", _RUNS, SHAPES[CHAT])),
     _Document(
-        "openinference",
-        traces.is_inference,
-        _read_traces("openinference", traces.inference_spans),
+        "openinference", traces.is_inference, _read_traces("openinference", traces.inference_spans)
     ),
     _Document("otel", tells_spans, _read_traces("otel", traces.spans_in, SHAPES["otel"])),
 )
-_SPANS = frozenset({"langfuse", "openinference", "otel"})
+_SPANS = frozenset({"langsmith", "langfuse", "openinference", "otel"})
 """Documents of which several are one: a trace's spans."""
 
 adapters: Registry[Adapter] = Registry(
@@ -380,10 +419,10 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
     if conversation is not None:
         yield conversation
         return
-    for row in _DOCUMENTS:
-        if shape in {None, row.shape} and row.fits(thing):
-            yield from row.read(thing)
-            return
+    rows = (row for row in _DOCUMENTS if shape in {None, row.shape} and row.fits(thing))
+    if (row := next(rows, None)) is not None:
+        yield from row.read(thing)
+        return
     if shape is not None and shape not in SHAPES:
         raise UsageError(f"{where} is {brief(thing)}, which is no {shape} document")
     meant = None if shape is None else SHAPES[shape]
@@ -394,13 +433,17 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
         and held_messages(thing) is None
     ):
         items: list[object] = list(thing)
-        if items and depth < _MAX_DEPTH and all(map(holds_transcript, items)):
-            for index, item in enumerate(items):
-                yield from _read(item, shape, f"{where}[{index}]", depth + 1)
+        if not (items and depth < _MAX_DEPTH and all(map(holds_transcript, items))):
+            yield read_messages(items, meant, where=where)
             return
-        yield read_messages(items, meant, where=where)
-        return
-    yield _read_holder(thing, meant, where)
+        for index, item in enumerate(items):
+            for one in _read(item, shape, f"{where}[{index}]", depth + 1):
+                yield one if item is one else within(one, f"/{index}")
+    elif _placed_messages(thing) is None and (key := _inner_document(thing)) is not None:
+        for one in _read(get(thing, key), shape, f"{where}.{key}", depth + 1):
+            yield _with_unread(within(one, f"/{key}"), thing, [f"/{key}"])
+    else:
+        yield _read_holder(thing, meant, where)
 
 
 def holds_transcript(item: object) -> bool:
@@ -411,54 +454,106 @@ def holds_transcript(item: object) -> bool:
         isinstance(item, list | tuple | Conversation)
         or held_messages(item) is not None
         or any(row.fits(item) for row in _DOCUMENTS)
+        or _inner_document(item) is not None
     )
+
+
+_HELD = ("messages", "history", "trajectory", "traj", "conversation")
+"""The fields in which an object without a shape of its own may have messages, in order."""
+
+
+def _inner_document(thing: object) -> str | None:
+    """Return the first of these fields that has a document of its own."""
+    inner = ((key, get(thing, key)) for key in _HELD)
+    return next((key for key, one in inner if isinstance(one, Mapping) and _is_document(one)), None)
+
+
+def _is_document(thing: Mapping[str, object]) -> bool:
+    return held_messages(thing) is not None or any(row.fits(thing) for row in _DOCUMENTS)
+
+
+def _has_messages(value: object) -> bool:
+    return isinstance(value, list | tuple) and any(
+        isinstance(get(item, "role"), str) or any(one.claims(item) for one in SHAPES.values())
+        for item in value
+        if item is not None and not isinstance(item, str | int | float | list)
+    )
+
+
+def _with_unread(given: Conversation, thing: object, places: Iterable[str]) -> Conversation:
+    """Return the conversation with a notice for each field of `thing` with messages that has none
+    of the places that are read.
+    """
+    read = {"/".join(place.split("/", 3)[:count]) for place in places for count in (2, 3)}
+    fields = {pointer("", key): one for key, one in merged(thing).items()}
+    choices = listed(fields.pop("/choices", None))
+    fields |= {f"/choices/{index}": get(one, "message") for index, one in enumerate(choices)}
+    unread = [
+        Notice("unread-field", f"{path[:60]!r} has messages and is not read", None, path)
+        for path, one in fields.items()
+        if path not in read and _may_have_messages(path[1:], one)
+    ]
+    return replace(given, warnings=(*given.warnings, *unread)) if unread else given
+
+
+def _may_have_messages(key: str, value: JsonValue) -> bool:
+    whole = isinstance(value, Mapping) and (_is_document(value) or _has_messages([value]))
+    held = held_messages({key: value}) if isinstance(value, list | tuple) else None
+    return whole or _has_messages(value) or _has_messages(held)
 
 
 def held_messages(thing: object) -> list[object] | None:
     """Return the messages in an object, under one of the names in use; None if there are none."""
+    found = _placed_messages(thing)
+    return None if found is None else [message for _, message in found]
+
+
+def _placed_messages(thing: object) -> Placed | None:
+    """Return the messages in an object, each with its path."""
     if is_trajectory(thing):
-        return listed(get(thing, "steps"))
-    if (steps := steps_of(thing)) is not None:  # an agent of smolagents
-        return steps
+        return placed(get(thing, "steps"), "steps")
+    if (memory := steps_of(thing)) is not None:  # an agent of smolagents
+        return placed(memory, "steps")
     steps = listed(get(thing, "steps"))
     if any(map(dialects.claims_interactions, steps)):
         asked = get(thing, "input")
         is_first = get(steps[0], "type") == "user_input" or asked is None
-        return steps if is_first else [{"role": "user", "content": asked}, *steps]
-    messages = get(thing, "messages")
-    if isinstance(messages, list | tuple):
-        return list(messages)
+        first_of_all = [] if is_first else [("/input", {"role": "user", "content": asked})]
+        return [*first_of_all, *placed(steps, "steps")]
+    held = [key for key in _HELD if _has_messages(get(thing, key))]
     get_messages = get(thing, "all_messages")  # the result of a pydantic-ai run
-    if callable(get_messages):
-        return listed(get_messages())
-    output = get(thing, "output")
-    if isinstance(output, list):  # a response of OpenAI's Responses API
-        given = get(thing, "input")
-        asked = [{"role": "user", "content": given}] if isinstance(given, str) else listed(given)
-        return [*asked, *output]
-    if is_request(thing):
-        return contents_of(thing)
-    choices = sorted(listed(get(thing, "choices")), key=lambda one: choice_order(get(one, "index")))
-    reply = get(choices[0], "message") if choices else None
-    return None if reply is None else [reply]
+    if held[:1] != ["messages"] and callable(get_messages):
+        return placed(get_messages(), "all_messages")
+    if held[:1] != ["messages"] and (found := messages_in(thing)) is not None:
+        return found
+    messages = get(thing, "messages")
+    if held or isinstance(messages, list | tuple):
+        key = next(iter(held), "messages")
+        return placed(get(thing, key), key)
+    return None
 
 
 def _read_holder(thing: object, shape: Shape | None, where: str) -> Conversation:
-    messages = held_messages(thing)
-    if messages is None:
-        known = ", ".join(DOCUMENT_SHAPES)
+    found = _placed_messages(thing)
+    if found is None:
         raise UsageError(
             f"{where} is {brief(thing)}, wanted a list of messages (dicts or objects) or a "
-            f"document that contains one: {known}"
+            f"document that contains one: {', '.join(DOCUMENT_SHAPES)}"
         )
-    conversation = read_messages(messages, shape, where=f"{where}.messages")
+    places, messages = [path for path, _ in found], [message for _, message in found]
+    conversation = read_messages(messages, shape, where=f"{where}.messages", places=places)
+    conversation = _with_unread(conversation, thing, places)
+    if (usage := known(usage_in(thing))) is not None:
+        conversation = with_usage(conversation, usage, of_reply=is_answer(places))
     query = first(thing, _QUERIES)
     text = query if isinstance(query, str) and query else conversation.query
     offered = first(thing, ("tools",)) or get(get(thing, "agent"), "tool_definitions")
     tools = (*listed(fields_of(offered)),) or conversation.tools
     if is_trajectory(thing):
         failure = word(get(get(thing, "extra"), "failure")) or None
-        conversation = replace(conversation, failure=failure)
+        spent = merged(get(thing, "final_metrics")).items()
+        totals = usage_of({str(key).removeprefix("total_"): count for key, count in spent})
+        conversation = replace(conversation, failure=failure, usage=totals)
     name = word(first(thing, ("name", "id")))
     return replace(conversation, query=text, name=name, tools=tools)
 
@@ -488,7 +583,7 @@ def read_file(
     wanted_shape(shape)
     documents = _archived(data, file) if data.startswith(_ZIP) else _documents(data, file)
     found: list[Conversation] = []
-    for place, document in documents:
+    for index, (place, document) in enumerate(documents):
         if document is _CUT:
             last = found[-1]
             cut = Notice("cut-off", f"{place}: {NOTICES['cut-off']}", None)
@@ -499,10 +594,28 @@ def read_file(
             read = read_conversations(document, shape=shape)
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from error
+        if place.startswith("line "):
+            read = tuple(within(one, f"/{index}") for one in read)
         found += [one if one.name else replace(one, name=place) for one in read]
     if not found:
         raise UsageError(f"{file}: it contains no transcript; {_WANTED_FILE}")
     return tuple(found)
+
+
+def read_path(file: str, *, shape: str | None = None) -> tuple[Conversation, ...]:
+    """Return the conversations in a file, or in a folder with an event in each file."""
+    events = [read_whole(one).replace(b"\n", b" ") for one in event_files(file)]
+    return read_file(b"\n".join(events) or read_whole(file), file=file, shape=shape)
+
+
+def event_files(folder: str) -> list[str]:
+    """Return the files of a folder that has an event of OpenHands in each, in order, else none."""
+    paths = sorted(Path(folder).glob("*[0-9]*.json"), key=lambda one: (len(one.name), one.name))
+    try:
+        is_event = bool(paths) and logs.claims_openhands(json.loads(read_whole(str(paths[0]))))
+    except (UsageError, ValueError, RecursionError):
+        return []
+    return [str(path) for path in paths if is_event]
 
 
 def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:

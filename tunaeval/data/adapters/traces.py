@@ -18,32 +18,43 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 from hashlib import blake2b
+from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.conversations import Conversation
+from tunaeval.types.conversations import Conversation, Notice
+from tunaeval.wire import messages
+from tunaeval.wire.parts import CallFields, Kinds, ResultFields, Text
 
-from .dialects import claims_anthropic, read_anthropic, read_chat
+from .dialects import read_anthropic, read_chat, unwrapped
 from .fields import (
     KNOWN,
     fields_of,
     first,
     get,
+    has,
     identifier,
     instant,
     json_words,
     listed,
     merged,
+    plain,
+    pointer,
     usage_of,
     word,
 )
-from .reading import CallFields, Kinds, Reading, ResultFields, Text, kinds_of, read_parts
+from .reading import Reading, kinds_of, read_content
 
 _OWN = "gen_ai."
 _DETAILS = "gen_ai.client.inference.operation.details"
 _NESTED = KNOWN["otel"]["nested"]
+_PARENT = ("parentSpanId", "parent_span_id", "parent_id")
 _MAX_DEPTH = 50
 
 
@@ -57,12 +68,24 @@ class TraceSpan(NamedTuple):
     events: tuple[tuple[str, JsonObject], ...]
     failed: bool
     id: str | None = None
+    parent: str | None = None
+    path: str = ""
+    origin: object = None
+
+    def path_of(self, name: str) -> str:
+        """Return the path of an attribute, or of the span if that has none of this name."""
+        attributes = get(self.origin, "attributes")
+        for index, item in enumerate(listed(attributes)):
+            if get(item, "key") == name:
+                return f"{self.path}/attributes/{index}"
+        is_here = isinstance(attributes, Mapping) and name in attributes
+        return pointer(self.path, "attributes", name) if is_here else self.path
 
 
 def is_span(thing: object) -> bool:
     """Whether this is a span about a generative model."""
     names = [*attributes_of(get(thing, "attributes")), *map(_name, listed(get(thing, "events")))]
-    return any(str(name).startswith(_OWN) for name in names)
+    return any(plain(name).startswith(_OWN) for name in names)
 
 
 def holds_spans(thing: object) -> bool:
@@ -70,17 +93,18 @@ def holds_spans(thing: object) -> bool:
     return any(isinstance(get(thing, key), list) for key in _NESTED)
 
 
-def spans_in(thing: object, depth: int = 0) -> Iterator[TraceSpan]:
+def spans_in(thing: object, path: str = "", depth: int = 0) -> Iterator[TraceSpan]:
     """Yield all spans in an export or a list, in order."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(thing, list | tuple):
-        for item in thing:
-            yield from spans_in(item, depth + 1)
+        for index, item in enumerate(thing):
+            yield from spans_in(item, f"{path}/{index}", depth + 1)
     elif holds_spans(thing):
-        yield from spans_in(first(thing, _NESTED), depth + 1)
+        for key in _NESTED:
+            yield from spans_in(get(thing, key), f"{path}/{key}", depth + 1)
     elif get(thing, "attributes") is not None:
-        yield _span(thing)
+        yield _span(thing, path)
 
 
 def attributes_of(attributes: JsonValue) -> Mapping[str, JsonValue]:
@@ -112,7 +136,7 @@ def _value(value: JsonValue, depth: int = 0) -> JsonValue:
     return None
 
 
-def _span(thing: object) -> TraceSpan:
+def _span(thing: object, path: str) -> TraceSpan:
     context = get(thing, "context")
     trace = first(thing, ("traceId", "trace_id")) or get(context, "trace_id")
     started = first(thing, KNOWN["otel"]["started"])
@@ -121,14 +145,18 @@ def _span(thing: object) -> TraceSpan:
     code = first(get(thing, "status"), ("status_code", "code"))
     events = tuple(_events(thing))
     details = (fields for name, fields in events if name == _DETAILS)
+    parent = identifier(first(thing, _PARENT) or get(get(thing, "parent"), "span_id"))
     return TraceSpan(
-        trace=str(trace),
+        trace=plain(trace),
         started=instant(started) or 0.0,
         name=word(get(thing, "name")),
         attributes=merged(*details, attributes_of(get(thing, "attributes"))),
         events=events,
-        failed=str(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"},
+        failed=plain(getattr(code, "name", code)) in {"2", "ERROR", "STATUS_CODE_ERROR"},
         id=identifier(first(thing, ("spanId", "span_id")) or get(context, "span_id")),
+        parent=parent if parent and parent.strip("0x") else None,
+        path=path,
+        origin=thing,
     )
 
 
@@ -138,8 +166,7 @@ def _events(thing: object) -> Iterator[tuple[str, JsonObject]]:
     for event in (*listed(get(thing, "events")), *listed(beside)):
         fields = attributes_of(get(event, "attributes")) if get(event, "attributes") else event
         body = fields_of(get(event, "body"))
-        plain = dict(fields) if isinstance(fields, Mapping) else {}
-        yield str(_name(event)), {**plain, **(body if isinstance(body, Mapping) else {})}
+        yield plain(_name(event)), merged(fields, body)
 
 
 def _name(event: object) -> JsonValue:
@@ -170,100 +197,112 @@ def claims(message: object) -> bool:
 def read(message: object, reading: Reading) -> None:
     parts = get(message, "parts")
     if not isinstance(parts, list):
-        (read_anthropic if claims_anthropic(message) else read_chat)(message, reading)
+        (read_anthropic if messages.claims(message) else read_chat)(message, reading)
         return
     usage, at = usage_of(get(message, "usage")), instant(get(message, "created_at"))
     reading.begin(get(message, "role"), usage=usage, at=at)
-    read_parts(parts, _KINDS, reading)
+    read_content(parts, _KINDS, reading)
 
 
 class _RequestSpan:
     """The messages in the span of a request: those before it, and the reply."""
 
     def __init__(self, span: TraceSpan) -> None:
-        attributes = span.attributes
-        before = listed(fields_of(attributes.get(_INPUT)))
-        after = listed(fields_of(attributes.get(_OUTPUT)))
+        self.span = span
+        self.notices: list[Notice] = []
+        before = self._listed(_INPUT, {"role": "user"})
+        after = self._listed(_OUTPUT, {"role": "assistant"})
         events = list(_messages_in(span))
         if not before and not after:
             before = [one for is_reply, one in events if not is_reply]
             after = [one for is_reply, one in events if is_reply]
         if not before and not after:
-            before = listed(fields_of(attributes.get(_ALL)))
-        system = listed(fields_of(attributes.get(_SYSTEM)))
+            before = self._listed(_ALL, {"role": "user"})
+        system = self._listed(_SYSTEM, {"type": "text"})
         first_of_all = [{"role": "system", "parts": system}] if system else []
-        self.before = _with_roles([*first_of_all, *before])
-        self.after = _with_roles(after)
+        self.before = self._with_roles([*first_of_all, *before])
+        self.after = self._with_roles(after)
+        self.digests = [*map(_digest, (*self.before, *self.after))]
         tokens = ("input_tokens", "output_tokens")
-        usage = {key: attributes.get(f"gen_ai.usage.{key}") for key in tokens}
-        self.cost: JsonObject = {"usage": usage, "created_at": span.started}
+        self.usage = {key: span.attributes.get(f"gen_ai.usage.{key}") for key in tokens}
+        self.is_cut = any(notice.code == "cut-off" for notice in self.notices)
 
+    def _listed(self, name: str, plain: JsonObject) -> list[JsonValue]:
+        """Return the items of an attribute; one that is plain text is an item like `plain`."""
+        value = fields_of(self.span.attributes.get(name))
+        if isinstance(value, dict):
+            return [value]
+        if isinstance(value, str) and not value.lstrip().startswith(("[", "{")):
+            return [{**plain, "content": value}] if value.strip() else []
+        if value and not isinstance(value, list | tuple):
+            self._notice("cut-off" if isinstance(value, str) else "unread-field", name, value)
+        return listed(value)
 
-def _with_roles(messages: Iterable[JsonValue]) -> list[JsonObject]:
-    """Return the items that are messages, or items of the Responses API, which have a type."""
-    items = (one for one in messages if isinstance(one, dict))
-    return [one for one in items if isinstance(one.get("role") or one.get("type"), str)]
+    def _with_roles(self, messages: Iterable[JsonValue]) -> list[JsonObject]:
+        """Return the items that are messages, or items of the Responses API, which have a type."""
+        found = []
+        for one in messages:
+            if isinstance(one, dict) and isinstance(one.get("role") or one.get("type"), str):
+                found.append(one)
+            else:
+                self._notice("unread-field", "a message", one)
+        return found
+
+    def _notice(self, code: str, name: str, value: JsonValue) -> None:
+        words = f"{name} of the span {self.span.name[:40]!r} is not read: {brief(value)}"
+        self.notices.append(Notice(code, words, None, self.span.path_of(name)))
 
 
 Read: TypeAlias = Callable[[list[JsonObject]], Conversation]
 """Reads the messages of a conversation."""
+AnyRead: TypeAlias = Callable[..., Conversation]
+
+_Place: TypeAlias = tuple[str | None, str | None]
+"""A trace, and what is found in it by an id or a name; None is for spans without a parent."""
+
+
+class _Thread:
+    """A conversation that spans continue: its messages, the span of each, and the notices."""
+
+    def __init__(self) -> None:
+        self.messages: list[JsonObject] = []
+        self.spans: list[TraceSpan] = []
+        self.notices: list[Notice] = []
+        self.ends: list[tuple[str | None, bytes]] = []
 
 
 def read_traces(spans: Iterable[TraceSpan], read: Read) -> tuple[Conversation, ...]:
     """Return the conversations in spans, in the order of their start."""
-    traces: dict[str, list[TraceSpan]] = defaultdict(list)
-    for span in spans:
-        traces[span.trace].append(span)
-    return tuple(given for spans in traces.values() for given in _read_trace(spans, read))
-
-
-def _read_trace(spans: list[TraceSpan], read: Read) -> Iterator[Conversation]:
-    spans = sorted(_whole(spans), key=lambda span: span.started)
-    tools = [span for span in spans if _operation(span) == _TOOL]
-    asking = [span for span in spans if _operation(span) not in {*_AGENT, _TOOL}]
-    given = [one for one in map(_RequestSpan, asking) if one.before or one.after]
-    if not given:  # then the span of the whole agent may have the messages
-        agents = (_RequestSpan(span) for span in spans if _operation(span) in _AGENT)
-        given = [one for one in agents if one.before or one.after]
-    offered = next((found for span in spans if (found := span.attributes.get(_TOOLS))), None)
-    for messages in _threads(given):
-        whole = _answered(messages, _runs(tools, messages))
-        yield replace(read(whole), tools=(*listed(fields_of(offered)),))
-
-
-def _runs(tools: Iterable[TraceSpan], messages: Iterable[JsonObject]) -> dict[str, TraceSpan]:
-    """Return the runs by their call's id. Runs without one are those of the calls of the same name,
-    in order, if there are as many.
-    """
-    runs: dict[str, TraceSpan] = {}
-    called: dict[str, list[str]] = defaultdict(list)
-    loose: dict[str, list[TraceSpan]] = defaultdict(list)
-    for span in tools:
-        if (known := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None:
-            runs[known] = span
-        else:
-            loose[word(span.attributes.get("gen_ai.tool.name"))].append(span)
-    for message in messages if loose else ():
-        for call in (*listed(message.get("parts")), *listed(message.get("tool_calls"))):
-            name = get(call, "name") or get(get(call, "function"), "name")
-            if isinstance(name, str):
-                called[name].append(identifier(get(call, "id")) or "")
-    for name, spans in loose.items():
-        if len(spans) == len(called[name]):
-            runs |= zip(called[name], spans, strict=True)
-    return runs
+    whole = sorted(_whole(spans), key=lambda span: span.started)
+    offered = {one.trace: found for one in reversed(whole) if (found := one.attributes.get(_TOOLS))}
+    runs, given = _Runs(span for span in whole if _operation(span) == _TOOL), []
+    for thread in _threads(_without_repeated(_asking(whole), whole)):
+        one = read(_answered(thread, runs))
+        tools = next((offered[span.trace] for span in thread.spans if span.trace in offered), None)
+        warnings = (
+            told if told.source is None else told._replace(path=thread.spans[told.source].path)
+            for told in one.warnings
+        )
+        own = (*thread.notices, *warnings)
+        given.append(replace(one, tools=(*listed(fields_of(tools)),), warnings=own))
+    return tuple(given)
 
 
 def _whole(spans: Iterable[TraceSpan]) -> Iterable[TraceSpan]:
-    """Return the spans, each with the attributes of the log records that belong to it."""
+    """Return each span once, with the attributes of the log records that belong to it."""
     found: dict[object, TraceSpan] = {}
     for span in spans:
-        known = None if span.id is None else found.get(span.id)
-        if known is None or (known.name and span.name):
-            found[object() if known or span.id is None else span.id] = span
-        else:  # a record of the log has no name of a span, and begins when the span ends
-            kept = known if known.name else span
-            found[span.id] = kept._replace(attributes=merged(known.attributes, span.attributes))
+        key = object() if span.id is None else (span.trace, span.id)
+        if (known := found.get(key)) is None:
+            found[key] = span
+            continue
+        # A record of the log has no name of a span, and begins when the span ends.
+        found[key] = (span if span.name and not known.name else known)._replace(
+            attributes=merged(known.attributes, span.attributes),
+            events=known.events or span.events,
+            failed=known.failed or span.failed,
+            parent=known.parent or span.parent,
+        )
     return found.values()
 
 
@@ -271,35 +310,90 @@ def _operation(span: TraceSpan) -> str:
     return word(span.attributes.get(_OPERATION))
 
 
-def _threads(given: Iterable[_RequestSpan]) -> list[list[JsonObject]]:
-    """Join the spans' messages to conversations, matching by digests of all messages before."""
-    threads: list[list[JsonObject]] = []
-    ends: dict[bytes, list[JsonObject]] = {}
+def _asking(spans: list[TraceSpan]) -> list[_RequestSpan]:
+    """Return the spans with messages; in a trace without any, the whole agent's may have them."""
+    asking = [_RequestSpan(one) for one in spans if _operation(one) not in {*_AGENT, _TOOL}]
+    given = [one for one in asking if one.before or one.after or one.notices]
+    traces = {one.span.trace for one in given}
+    agents = (one for one in spans if _operation(one) in _AGENT and one.trace not in traces)
+    given += [one for one in map(_RequestSpan, agents) if one.before or one.after or one.notices]
+    return sorted(given, key=lambda one: one.span.started)
+
+
+def _without_repeated(given: list[_RequestSpan], spans: list[TraceSpan]) -> list[_RequestSpan]:
+    """Return the spans without those whose messages the next such span below them repeats: a
+    framework and its client are instrumented both, and the request is written twice.
+    """
+    asking: dict[_Place, _RequestSpan] = {(one.span.trace, one.span.id): one for one in given}
+    above: dict[_Place, _Place] = {
+        (one.trace, one.id): (one.trace, one.parent) for one in spans if one.id and one.parent
+    }
+    order = TopologicalSorter({at: (up,) for at, up in above.items()})
+    with suppress(CycleError):
+        order.prepare()
+    nearest: dict[_Place, _RequestSpan | None] = {}
+    while ready := order.get_ready():  # parents first; none of a circle, nor of what is below it
+        for at in ready:
+            nearest[at] = asking.get(at) or (nearest[above[at]] if at in above else None)
+        order.done(*ready)
+    repeated = set()
     for one in given:
-        digests = list(_digests(one.before))
-        known = next((i for i in range(len(digests), 0, -1) if digests[i - 1] in ends), 0)
-        thread = ends.pop(digests[known - 1]) if known else []
-        if not known:
-            threads.append(thread)
-        thread += one.before[known:]
-        thread += [{**message, **one.cost} for message in one.after]
-        *_, end = _digests([*one.before, *one.after])
-        ends[end] = thread
+        at = one.span.trace, one.span.id
+        if at in above and at not in nearest:
+            words = f"the parents of the span {one.span.id!r} form a circle"
+            one.notices.append(Notice("cyclic-parents", words, None, one.span.path))
+        found = nearest.get(above[at]) if at in above else None
+        if found is None or len(found.digests) > len(one.digests):
+            continue
+        if {*found.digests} <= {*one.digests}:
+            repeated.add(id(found))
+            one.usage = one.usage if any(one.usage.values()) else found.usage
+    return [one for one in given if id(one) not in repeated]
+
+
+def _threads(given: Iterable[_RequestSpan]) -> list[_Thread]:
+    """Join the spans' messages to conversations, matching by digests of all messages before.
+
+    Spans without a parent continue one of another trace, too. A span whose input is cut off
+    continues the last conversation of its trace.
+    """
+    threads: list[_Thread] = []
+    ends: dict[tuple[str | None, bytes], _Thread] = {}
+    last: dict[str, _Thread] = {}
+    for one in given:
+        scopes = (one.span.trace,) if one.span.parent else (one.span.trace, None)
+        chain = [*accumulate(one.digests, lambda *pair: _hash(b"".join(pair)), initial=b"")]
+        keys = ((size, (scope, chain[size])) for size in range(len(one.before), 0, -1)
+                for scope in scopes)  # fmt: skip
+        size, thread = next(((size, ends[key]) for size, key in keys if key in ends), (0, None))
+        if thread is None and one.is_cut and not one.before:
+            thread = last.get(one.span.trace)
+        if thread is None:
+            threads.append(thread := _Thread())
+        for key in thread.ends:
+            del ends[key]
+        own = ((scope, chain[-1]) for scope in scopes if one.digests)
+        thread.ends = [key for key in own if key not in ends]
+        ends |= dict.fromkeys(thread.ends, thread)
+        last[one.span.trace] = thread
+        cost = {"usage": one.usage, "created_at": one.span.started}
+        said = [*one.before[size:], *({**message, **cost} for message in one.after)]
+        thread.messages += said
+        thread.spans += [one.span] * len(said)
+        thread.notices += one.notices
     return threads
 
 
-def _digests(messages: Iterable[JsonObject]) -> Iterator[bytes]:
-    """Yield for each message a digest of it and all before it, without what only replies have."""
-    so_far = b""
-    for message in messages:
-        kept = {
-            key: one
-            for key, one in message.items()
-            if one and key not in KNOWN["otel"]["of_replies"]
-        }
-        text = json_words(sorted(kept.items(), key=lambda item: str(item[0])))
-        so_far = blake2b(so_far + text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        yield so_far
+def _hash(text: bytes) -> bytes:
+    return blake2b(text, digest_size=16).digest()
+
+
+def _digest(message: JsonObject) -> bytes:
+    """Return a digest of the message, without what only replies have."""
+    replies = KNOWN["otel"]["of_replies"]
+    kept = [(str(key), one) for key, one in message.items() if one and key not in replies]
+    text = json_words(sorted(kept, key=itemgetter(0)))
+    return _hash(text.encode("utf-8", "surrogatepass"))
 
 
 def _messages_in(span: TraceSpan) -> Iterator[tuple[bool, JsonObject]]:
@@ -324,11 +418,45 @@ def _plain(fields: JsonObject) -> JsonObject:
     return kept
 
 
-def _answered(messages: list[JsonObject], runs: Mapping[str, TraceSpan]) -> list[JsonObject]:
+class _Runs:
+    """The runs of tools: by trace and call's id, and those without an id by trace and name."""
+
+    def __init__(self, spans: Iterable[TraceSpan]) -> None:
+        self._known: dict[_Place, TraceSpan] = {}
+        self._loose: dict[_Place, list[TraceSpan]] = defaultdict(list)
+        for span in spans:
+            if (known := identifier(span.attributes.get("gen_ai.tool.call.id"))) is not None:
+                scopes = (span.trace,) if span.parent else (span.trace, None)
+                self._known |= {(scope, known): span for scope in scopes}
+            else:
+                self._loose[span.trace, word(span.attributes.get("gen_ai.tool.name"))].append(span)
+
+    def of(self, thread: _Thread) -> dict[str, TraceSpan]:
+        """Return the runs by their call's id. Runs without one are those of the calls of the same
+        name, in order, if there are as many.
+        """
+        runs: dict[str, TraceSpan] = {}
+        called: dict[_Place, list[str]] = defaultdict(list)
+        for message, span in zip(thread.messages, thread.spans, strict=True):
+            for call in (*listed(message.get("parts")), *listed(message.get("tool_calls"))):
+                known = identifier(get(call, "id")) or ""
+                for scope in (None, span.trace):
+                    if (run := self._known.get((scope, known))) is not None:
+                        runs[known] = run
+                name = get(call, "name") or get(get(call, "function"), "name")
+                if self._loose and isinstance(name, str):
+                    called[span.trace, name].append(known)
+        for key, ids in called.items():
+            if len(self._loose.get(key, ())) == len(ids):
+                runs |= zip(ids, self._loose[key], strict=True)
+        return runs
+
+
+def _answered(thread: _Thread, all_runs: _Runs) -> list[JsonObject]:
     """Return the messages with what the tools' spans show: errors, and results not yet sent."""
     open_calls: dict[str, None] = {}
-    whole = []
-    for message in messages:
+    runs, whole = all_runs.of(thread), []
+    for message in thread.messages:
         parts = [_marked_part(part, open_calls, runs) for part in listed(message.get("parts"))]
         for call in listed(message.get("tool_calls")):
             open_calls[identifier(get(call, "id")) or ""] = None
@@ -337,8 +465,11 @@ def _answered(messages: list[JsonObject], runs: Mapping[str, TraceSpan]) -> list
         run = runs.get(answers or "")
         failed = {"is_error": True} if run is not None and run.failed else {}
         whole.append({**message, **failed, **({"parts": parts} if parts else {})})
-    late = [_late_result(runs[call_id], call_id) for call_id in open_calls if call_id in runs]
-    return [*whole, *filter(None, late)]
+    late = [
+        (runs[known], _late_result(runs[known], known)) for known in open_calls if known in runs
+    ]
+    thread.spans += [run for run, message in late if message is not None]
+    return [*whole, *(message for _, message in late if message is not None)]
 
 
 def _marked_part(
@@ -470,7 +601,7 @@ def _message(holder: object) -> JsonObject:
 
 
 def _observations(thing: object) -> list[object]:
-    found = get(thing, "observations") or get(thing, "data")
+    found = first(thing, ("observations", "data", "runs"))
     return listed(thing) or listed(found) or [thing]
 
 
@@ -506,7 +637,7 @@ def langfuse_spans(thing: object) -> Iterator[TraceSpan]:
             "gen_ai.tool.definitions": get(given, "tools"),
         }
         yield TraceSpan(
-            trace=str(first(one, ("traceId", "trace_id"))),
+            trace=plain(first(one, ("traceId", "trace_id"))),
             started=instant(first(one, ("startTime", "start_time"))) or 0.0,
             name=word(get(one, "name")),
             attributes=attributes,
@@ -520,7 +651,7 @@ def _said(value: JsonValue, role: str) -> list[JsonObject]:
     if isinstance(value, list):
         return [said for one in value for said in _said(one, role)]
     if not isinstance(value, Mapping):
-        return [] if value is None else [{"role": role, "content": str(value)}]
+        return [] if value is None else [{"role": role, "content": plain(value)}]
     if value.get("role") is not None or value.get("type") is not None:
         return [dict(value)]
     for key in ("messages", "input", "output"):
@@ -529,3 +660,61 @@ def _said(value: JsonValue, role: str) -> list[JsonObject]:
     if choices := listed(value.get("choices")):
         return _said(get(choices[0], "message"), role)
     return [{"role": role, "content": json_words(value)}]
+
+
+def is_langsmith(thing: object) -> bool:
+    """Whether it is a run of LangSmith, or a page or a list of runs."""
+    return any(has(one, "run_type") and has(one, "id") for one in _observations(thing))
+
+
+def langsmith_spans(thing: object, read: AnyRead) -> Iterator[TraceSpan]:
+    """Yield the runs as spans. Records of one run are joined: its end has no inputs."""
+    found: dict[str, JsonObject] = {}
+    waiting = [(run, get(run, "id")) for run in _observations(thing)]
+    for run, root in waiting:  # which grows
+        known = str(get(run, "id") or id(run))
+        if known not in found:
+            waiting += [(one, root) for one in listed(get(run, "child_runs"))]
+            found[known] = {"trace_id": root}
+        fields = merged(run if isinstance(run, Mapping) else fields_of(json_words(run)))
+        found[known] |= {key: one for key, one in fields.items() if one}
+    runs = [run for run in found.values() if run.get("run_type") in ("llm", "tool")]
+    whole = [run for run in found.values() if not run.get("parent_run_id")]  # a graph's, perhaps
+    has_models = any(run["run_type"] == "llm" for run in runs)
+    return langfuse_spans([_observation(run, read) for run in (runs if has_models else whole)])
+
+
+def _observation(run: JsonObject, read: AnyRead) -> JsonObject:
+    """Return a run as an observation of Langfuse, with its messages in one shape."""
+    before, replied, failed = run.get("inputs"), run.get("outputs"), run.get("error")
+    made = next(iter(listed(next(iter(listed(get(replied, "generations"))), None))), None)
+    after, usage = first(made, ("message", "text")) or replied, None
+    if is_tool := run.get("run_type") == "tool":
+        seen = get(replied, "output")
+        after = unwrapped(seen) if isinstance(seen, Mapping) else seen or replied or failed
+        failed = failed or get(after, "status") == "error"
+    else:
+        places = (replied, unwrapped(after), get(replied, "llm_output"), run)
+        spent = (first(one, ("usage_metadata", "usage", "token_usage")) or one for one in places)
+        usage = next(filter(None, map(usage_of, spent)), None)
+        before, after = _canonical(before, "user", read), _canonical(after, "assistant", read)
+        after = after[len(before) :] if after[: len(before)] == before else after
+    tokens = {"input": get(usage, "prompt_tokens"), "output": get(usage, "completion_tokens")}
+    return {
+        "type": "TOOL" if is_tool else "GENERATION", "traceId": run["trace_id"],
+        "startTime": run.get("start_time"), "name": run.get("name"), "input": before,
+        "output": after, "usage": tokens, "level": "ERROR" if failed else "",
+    }  # fmt: skip
+
+
+def _canonical(value: JsonValue, role: str, read: AnyRead) -> list[JsonObject]:
+    """Return the messages in a value in one shape, whatever library and API wrote them."""
+    prompts = [{"role": role, "content": one} for one in listed(get(value, "prompts"))]
+    said = [*_said(get(value, "system"), "system"), *(prompts or _said(value, role))]
+    return [
+        {"role": one.role, "content": one.content, "reasoning_content": one.reasoning,
+         "tool_call_id": one.tool_call_id, "is_error": one.is_error, "tool_calls": [
+             {"id": call.id, "name": call.name, "arguments": call.invalid or call.arguments}
+             for call in one.tool_calls]}
+        for one in (read(said).messages if value else ())
+    ]  # fmt: skip

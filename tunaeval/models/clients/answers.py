@@ -1,8 +1,7 @@
 """Read a server's response: its body, up to a limit of size, and the reply or the error in it.
 
-A streamed reply is put together from its chunks. The fragments of a call have the same index; a new
-id under the same index begins a new call, because some servers give all calls the index 0. A stream
-that ends without `[DONE]` and without a finish reason was cut off: that is a failure, not a reply.
+What servers of any API send is read by `tunaeval.wire`, whole and streamed. A stream that ends
+without `[DONE]` and without a finish reason was cut off: that is a failure, not a reply.
 """
 
 from __future__ import annotations
@@ -14,11 +13,14 @@ from contextlib import suppress
 import httpx2
 
 from tunaeval.files.records import decode
-from tunaeval.parsing.sse import OTHER_CHOICES, DataLines, chunk_of, first_choice
+from tunaeval.parsing.message import OTHER_CHOICES
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue, Source
 from tunaeval.types.exchange import Reply, Streamed
-from tunaeval.types.messages import Usage
+from tunaeval.wire.apis import APIS, recognised
+from tunaeval.wire.assembler import Assembler
+from tunaeval.wire.endings import error_words
+from tunaeval.wire.events import DataLines
 
 from .pace import TryFailed
 
@@ -131,41 +133,27 @@ def _object(body: bytes) -> JsonObject | None:
 def read_reply(
     answer: JsonObject, *, latency_seconds: float, source: Source | None = None
 ) -> Reply:
-    """Return the reply in a chat completion, its message unchanged. Raises TryFailed if none."""
+    """Return the reply in a whole answer; the message of a chat completion is unchanged. Raises
+    TryFailed if there is none.
+    """
     choices = answer.get("choices")
     if choices == []:
         raise TryFailed("the reply has no choices: 'choices' is an empty list")
-    choice = first_choice(answer)
-    message = choice.get("message")
-    if not isinstance(message, dict) or not isinstance(choices, list):
+    found = (recognised(answer) or APIS["chat"]).read_reply(answer)
+    if found.message is None:
         words = error_words(answer) or f"'choices' is {choices!r}"
         raise TryFailed("wanted a chat completion with a message in 'choices'", said=words)
-    reason = choice.get("finish_reason")
-    if reason == "error" or choice.get("error") or answer.get("error"):
-        why = error_words(dict(choice)) or error_words(answer) or "no reason"
-        raise TryFailed("the server ended the reply with an error", said=why)
+    if found.error is not None or found.reason == "error":
+        raise TryFailed("the server ended the reply with an error", said=found.error or "no reason")
     return Reply(
-        message=message,
-        finish_reason=reason if isinstance(reason, str) else None,
-        usage=read_usage(answer.get("usage")),
+        message=found.message,
+        finish_reason=found.finish,
+        usage=found.usage,
         latency_seconds=latency_seconds,
         raw=answer,
         source=source,
-        notes=(OTHER_CHOICES,) if len(choices) > 1 else (),
+        notes=(OTHER_CHOICES,) if found.has_others else (),
     )
-
-
-def error_words(answer: JsonObject) -> str | None:
-    """Return the error message in a body, from any place where servers put it, or None."""
-    match answer:
-        case {"error": {"message": str(words)}} | {"error": str(words)}:
-            return words
-        case {"message": str(words)} | {"detail": str(words)}:
-            return words
-        case {"error": dict() | list() as words} | {"detail": dict() | list() as words}:
-            return repr(words)
-        case _:
-            return None
 
 
 def words_of(body: bytes) -> str:
@@ -181,21 +169,6 @@ def quoted(words: str) -> str:
         return "(nothing)"
     cut = words[:_QUOTED_CHARACTERS]
     return repr(cut) + ("..." if len(cut) < len(words) else "")
-
-
-def read_usage(usage: JsonValue) -> Usage:
-    """Return the token counts that a server reported; one that is missing or invalid is None."""
-    if not isinstance(usage, dict):
-        return Usage()
-    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
-
-
-def _count(value: JsonValue) -> int | None:
-    whole = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return value if whole else None
-
-
-_TEXTS = ("content", "reasoning_content", "reasoning", "refusal")
 
 
 async def read_whole(
@@ -233,135 +206,74 @@ class Gathered:
 
     def __init__(self, seconds: Callable[[], float]) -> None:
         self._seconds = seconds
-        self._texts: dict[str, list[str]] = {}
-        self._calls: dict[tuple[int, int], JsonObject] = {}
-        self._latest: dict[int, tuple[int, int]] = {}
-        self._usage = Usage()
-        self._finish: str | None = None
-        self._final: JsonObject | None = None
+        self._answer = Assembler()
         self._first: float | None = None
-        self._done = self._has_others = False
-        self._data = ""
-        self._pieces = self._repeats = 0
-        self.begun = False
+        self._data = self._odd = ""
+        self._repeats = 0
+
+    @property
+    def begun(self) -> bool:
         """Whether an event has come."""
+        return self._answer.begun
 
     def take(self, data: str) -> None:
-        """Add the data of one event. Raises TryFailed if it is an error, or not a chunk of JSON."""
-        self.begun = True
-        if data == "[DONE]":
-            self._done = True
-            return
-        try:
-            chunk = chunk_of(data)
-        except (ValueError, RecursionError):
-            raise TryFailed("wanted a chunk of JSON in the stream", said=data) from None
-        if not isinstance(chunk, dict):
-            raise TryFailed("wanted a chunk of JSON in the stream", said=data)
-        if chunk.get("error"):
-            raise TryFailed("the stream ended in an error", said=error_words(chunk) or data)
-        if chunk.get("usage"):
-            self._usage = read_usage(chunk["usage"])
-        choices, before = chunk.get("choices"), self._pieces
-        for choice in choices if isinstance(choices, list) else ():
-            if not isinstance(choice, dict):
-                continue
-            if choice.get("index"):
-                self._has_others = True
-            else:
-                self._choice(choice)
-        self._repeats += data == self._data and self._pieces > before
+        """Add the data of one event."""
+        added = self._answer.data(data)
+        odd = next((one.text for one in added if one.kind in {"odd", "error"}), "")
+        self._odd = self._odd or odd
+        if added and self._first is None and self._answer.is_streamed:
+            self._first = self._seconds()
+        self._repeats += data == self._data and bool(added)
         self._data = data
 
-    def _choice(self, choice: JsonObject) -> None:
-        if isinstance(reason := choice.get("finish_reason"), str):
-            self._finish = reason
-        if isinstance(message := choice.get("message"), dict):
-            self._final = message
-        delta = choice.get("delta")
-        if not isinstance(delta, dict):
-            return
-        for name in _TEXTS:
-            if isinstance(text := delta.get(name), str) and text:
-                self._texts.setdefault(name, []).append(text)
-                self._came()
-        fragments = delta.get("tool_calls")
-        for place, fragment in enumerate(fragments if isinstance(fragments, list) else ()):
-            if isinstance(fragment, dict):
-                self._fragment(fragment, place)
-                self._came()
-
-    def _came(self) -> None:
-        self._pieces += 1
-        if self._first is None:
-            self._first = self._seconds()
-
-    def _fragment(self, fragment: JsonObject, place: int) -> None:
-        index = fragment.get("index")
-        index = index if isinstance(index, int) else place
-        call_id = fragment.get("id") or None
-        key = self._latest.get(index)
-        known = None if key is None else self._calls[key]
-        if key is None or known is None or (call_id and known["id"] and call_id != known["id"]):
-            key = (index, len(self._calls))
-            known = {"id": None, "type": "function", "function": {"name": "", "arguments": ""}}
-            self._calls[key], self._latest[index] = known, key
-        known["id"] = known["id"] or call_id
-        function = fragment.get("function")
-        if not isinstance(function, Mapping):
-            return
-        for name in ("name", "arguments"):
-            text = function.get(name)
-            if name == "name" and text == known["function"][name]:
-                continue  # a name that comes whole again is no longer for it
-            if isinstance(text, str) and isinstance(known["function"][name], str):
-                known["function"][name] += text
-            elif text:
-                known["function"][name] = text
-
     def reply(self, source: Source | None) -> Reply:
-        """Return the whole reply. Raises TryFailed if the stream was cut or gave nothing."""
-        if not (self._done or self._finish):
+        """Return the whole reply. Raises TryFailed if the stream was cut or gave nothing, or if an
+        event that cannot be read may have had a call, or a part of one.
+        """
+        answer, seconds = self._answer, self._seconds()
+        answer.end()
+        if answer.failed:
+            raise TryFailed("the stream ended in an error", said=answer.fault.removeprefix(": "))
+        if not answer.ended:
             raise TryFailed("the stream ended without [DONE] and without a finish reason")
-        if self._first is None and self._final is None and self._finish is None:
+        if self._odd and not (answer.calls and all(call.complete for call in answer.calls)):
+            raise TryFailed("wanted a chunk that can be read in the stream", said=self._odd)
+        if self._first is None and answer.final is None and answer.finish is None:
             raise TryFailed("the stream has no choices")
-        if self._finish == "error":
-            raise TryFailed("the server ended the reply with an error")
-        seconds, texts = self._seconds(), {key: "".join(text) for key, text in self._texts.items()}
-        message: JsonObject = {"role": "assistant", "content": None, **texts}
-        if self._calls:
-            message["tool_calls"] = [self._calls[key] for key in sorted(self._calls)]
-        notes = tuple(self._notes(message))
+        message = answer.message()
         return Reply(
-            message=message if self._first is not None or self._final is None else self._final,
-            finish_reason=self._finish,
-            usage=self._usage,
+            message=message,
+            finish_reason=answer.finish,
+            usage=answer.usage,
             latency_seconds=seconds,
             source=source,
-            streamed=Streamed(self._first, self._rate(seconds), notes),
+            streamed=Streamed(self._first, self._rate(seconds), tuple(self._notes(message))),
         )
 
     def _rate(self, seconds: float) -> float | None:
-        tokens = self._usage.completion_tokens
+        tokens = self._answer.usage.completion_tokens
         if tokens is None or tokens < 2 or self._first is None or seconds <= self._first:
             return None
         return (tokens - 1) / (seconds - self._first)
 
     def _notes(self, message: JsonObject) -> list[str]:
         """Return one sentence for each oddity of the stream, such as events that came twice."""
-        notes = [OTHER_CHOICES] if self._has_others else []
+        answer = self._answer
+        notes = [OTHER_CHOICES] if answer.has_others else []
+        if self._odd:
+            notes.append(f"an event of the stream cannot be read: {self._odd}")
         if self._repeats:
             how_many, are = counted(self._repeats, "event"), "is" if self._repeats == 1 else "are"
             notes.append(
                 f"{how_many} {are} the same, byte for byte, as the one before, and all count: "
                 "a proxy repeats them, or the model wrote the same again"
             )
-        if list(self._calls) != sorted(self._calls):
+        numbers = [call.number for call in answer.ordered()]
+        if numbers != sorted(numbers):
             notes.append("the calls did not come in the order of their indices")
-        if len({index for index, _ in self._calls}) < len(self._calls):
-            notes.append("several calls have one index")
-        if self._final is not None and self._first is not None:
-            streamed, whole = _calls_of(message), _calls_of(self._final)
+        notes += answer.oddities.values()
+        if answer.final is not None and answer.is_streamed:
+            streamed, whole = _calls_of(message), _calls_of(answer.final)
             if streamed != whole:
                 notes.append(
                     f"the stream has the calls {streamed!r:.200}, the final message {whole!r:.200}"

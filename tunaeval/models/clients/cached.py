@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tunaeval.errors import UsageError
 from tunaeval.files.reply_store import ReplyCache, digest_of
-from tunaeval.registry import reply_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Agent, Client
+from tunaeval.types.third_party import reply_of
 
 from .pace import stopped
 from .replay import ReplayClient

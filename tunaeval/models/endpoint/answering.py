@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
@@ -34,13 +33,16 @@ from tunaeval.types.faults import (
     spoiled_result,
 )
 from tunaeval.types.wanted import wanted_items
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.requests import put
+from tunaeval.wire.responses import reply_id
+from tunaeval.wire.values import Answer, ApiName, Result
 
-from . import apis, dialects
-from .apis import Answer, Api, EndpointTurn, ModelRequest, Refused, is_result
+from . import routes
+from .apis import EndpointTurn, ModelRequest, Refused, accepted, estimated_tokens
 from .cassettes import Cassette
 from .connections import HttpRequest, HttpResponse, options, streamed, whole
-from .dialects import DIALECTS, SENT_ON, Dialect, Route
-from .parts import result_field, written_name
+from .routes import SENT_ON, Route
 from .sources import Passing, Scripted
 
 Source: TypeAlias = Scripted | Cassette | Passing
@@ -68,8 +70,9 @@ class Answering:
             refused = _own_failure(error)
         refused = self._covered(refused, http)
         self.errors.append(str(refused))
-        dialect = DIALECTS[dialects.speaker(dialects.path_of(http.path), http.headers)]
-        return whole(refused.status, _json(dialect.error(refused)))
+        api = APIS[routes.speaker(routes.path_of(http.path), http.headers)]
+        written = api.write_error(str(refused), refused.status, refused.code)
+        return whole(refused.status, _json(written))
 
     def _covered(self, refused: Refused, http: HttpRequest) -> Refused:
         """Return an error without the secrets of the environment, the source and the request."""
@@ -84,13 +87,13 @@ class Answering:
 
     async def _response(self, http: HttpRequest) -> HttpResponse:
         _check_local(http.headers)
-        path = dialects.path_of(http.path)
-        route = dialects.route_of(path, http.headers)
+        path = routes.path_of(http.path)
+        route = routes.route_of(path, http.headers)
         if http.method == "OPTIONS" and route is not None:
             return options({"OPTIONS", *route.methods})
         if route is None or http.method not in route.methods:
             raise Refused(
-                f"there is no {http.method} {path or '/'}; this endpoint has {dialects.PATHS}",
+                f"there is no {http.method} {path or '/'}; this endpoint has {routes.PATHS}",
                 status=404 if route is None else 405,
                 code="unknown_url",
             )
@@ -98,22 +101,23 @@ class Answering:
             case "answer":
                 return await self._turn(route, http)
             case "count":
-                counted = apis.estimated_tokens(self._read(route, _body(http), http))
-                return whole(200, _json(dialects.tokens(route.api, counted)))
+                counted = estimated_tokens(self._read(route, _body(http), http))
+                return whole(200, _json(APIS[route.api].write_count(counted)))
             case "list":
                 return whole(200, _json(await self._listed(route.api, http)))
             case "show":
-                return whole(200, _json(dialects.model(route.api, route.model or "")))
+                return whole(200, _json(APIS[route.api].write_model(route.model or "")))
             case "exist":  # Claude Code asks for this before anything else
                 return whole(200, b"{}")
 
-    async def _listed(self, api: Api, http: HttpRequest) -> JsonObject:
+    async def _listed(self, api: ApiName, http: HttpRequest) -> JsonObject:
         if isinstance(self._source, Passing):
             return await self._source.models(api, _sent_on(http))
-        return dialects.models(api, getattr(self._source, "recorded_models", ()) or (self._model,))
+        names = getattr(self._source, "recorded_models", ()) or (self._model,)
+        return APIS[api].write_models(names)
 
     def _read(self, route: Route, body: JsonObject, http: HttpRequest) -> ModelRequest:
-        read = DIALECTS[route.api].read(body, self._history)
+        read = accepted(APIS[route.api], body, self._history)
         if route.model is not None:
             read = replace(read, model=route.model, streams=bool(route.streams))
         return replace(read, secrets=of_headers(http.headers) | of_fields(body))
@@ -140,14 +144,14 @@ class Answering:
             if isinstance(fault, Cut) and fault.by == "connection":
                 self.turns.append(turn(error="the reply broke off"))
                 return broken(_written(answer, request, number, http), fault.share)
-        message = answer.message
+        message = answer.message or {}
         # Structured calls count even if no such tool was offered, so that tests can see them.
         tools = None if message.get("tool_calls") else request.tools
         read = parse_message(message, tools=tools)
-        made = turn(message, read.calls, answer.finish_reason, answer.usage)
+        made = turn(message, read.calls, answer.finish, answer.usage)
         self.turns.append(replace(made, lost=lost_calls(message, read, tools)))
         if request.api == "responses":
-            self._history[apis.response_id(answer, number)] = (*request.messages, answer.message)
+            self._history[reply_id(answer, number)] = (*request.messages, message)
         return _written(answer, request, number, http)
 
     async def _answer(self, request: ModelRequest, http: HttpRequest, met: list[Fault]) -> Answer:
@@ -229,18 +233,18 @@ def _sent_on(http: HttpRequest) -> dict[str, str]:
 
 
 def _written(answer: Answer, request: ModelRequest, number: int, http: HttpRequest) -> HttpResponse:
-    dialect = DIALECTS[request.api]
+    api = APIS[request.api]
     if not request.streams:
-        return whole(200, _json(dialect.whole(answer, request, number)))
-    events = dialect.events(answer, request, number)
+        return whole(200, _json(api.write_reply(answer, request, number)))
+    events = api.write_events(answer, request, number)
     if request.api == "gemini" and "alt=sse" not in http.path:  # then Google sends one list
         return whole(200, _json([*events]))
     sent = (
-        (b"event: " + one["type"].encode() + b"\n" if dialect.names_events else b"")
+        (b"event: " + one["type"].encode() + b"\n" if "type" in one else b"")
         + (b"data: " + _json(one) + b"\n\n")
         for one in events
     )
-    return streamed((*sent, *dialect.end))
+    return streamed((*sent, *([b"data: [DONE]\n\n"] if request.api == "chat" else [])))
 
 
 def _json(document: JsonValue) -> bytes:
@@ -265,104 +269,31 @@ class Faults:
             if not isinstance(fault, Inject) and fault.hits(number)
         ]
 
-    def planted(self, body: JsonObject, api: Api) -> tuple[JsonObject, list[Fault]]:
+    def planted(self, body: JsonObject, api: ApiName) -> tuple[JsonObject, list[Fault]]:
         """Return the request with its tool results spoiled, and the faults that did so."""
         if not self._of_results:
             return body, []
-        dialect = DIALECTS[api]
-        places = [*_pieces(body, dialect)]
-        items = [item for _, item in places]
         made, met = body, []
         for fault in self._of_results:
-            for index in _results(items, fault):
-                if isinstance(fault, Delay) and not _is_new(items, index):
+            for result in _hit(APIS[api].results(made), fault):
+                if isinstance(fault, Delay) and not result.is_new:
                     continue  # an earlier request with this result was delayed
-                made = _changed(made, (*places[index][0], *dialect.result), fault)
+                content = _spoiled(result.content, fault)
+                made = put(made, result.path, {result.key: content} if result.key else content)
                 met.append(fault)
         return made, list(dict.fromkeys(met))
 
 
-def _pieces(
-    body: JsonObject, dialect: Dialect
-) -> Iterator[tuple[tuple[str | int, ...], JsonValue]]:
-    """Yield the messages, items or parts of a request, each with where it is."""
-    given = body.get(dialect.field)
-    for index, message in enumerate(given if isinstance(given, list) else ()):
-        at = (dialect.field, index)
-        parts = message.get(dialect.inner) if isinstance(message, dict) else None
-        if not isinstance(parts, list) or dialect.inner is None:
-            yield at, message
-            continue
-        is_model = message.get("role") in ("assistant", "model")
-        for number, part in enumerate(parts):
-            item = dialect.item_of(part) if isinstance(part, dict) else {}
-            role = {"role": "assistant"} if is_model else {}
-            yield (*at, dialect.inner, number), {**item, **role}
-
-
-def _changed(value: JsonValue, path: Sequence[str | int], fault: Fault) -> JsonValue:
-    """Return a copy of a value in which the tool's result at the path is spoiled."""
-    if not path:
-        return _spoiled(value, fault)
-    first, *rest = path
-    if isinstance(first, int):
-        return [*value[:first], _changed(value[first], rest, fault), *value[first + 1 :]]
-    name = written_name(value, first)
-    return {**value, name: _changed(value.get(name), rest, fault)}
-
-
-def _results(items: Sequence[JsonValue], fault: Fault) -> Iterator[int]:
-    names: dict[str, JsonValue] = {}
-    found = 0
+def _hit(results: Sequence[Result], fault: Fault) -> list[Result]:
     tool: str | None = getattr(fault, "tool", None)
-    for index, item in enumerate(items):
-        if not isinstance(item, dict):
-            continue
-        for id_, name in _named(item):
-            names[str(id_ or "")] = name
-        answered = str(item.get("tool_call_id") or item.get("call_id") or "")
-        is_output = is_result(item) or item.get("type") == "function_call_output"
-        if is_output and _is_of(tool, items, index, names.get(answered)):
-            found += 1
-            if fault.at in {None, found}:
-                yield index
-
-
-def _named(item: JsonObject) -> Iterator[tuple[JsonValue, JsonValue]]:
-    calls = item.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        match call:
-            case {"function": {"name": name}}:
-                yield call.get("id"), name
-    if item.get("type") == "function_call":
-        yield item.get("call_id"), item.get("name")
-
-
-def _is_of(tool: str | None, items: Sequence[JsonValue], index: int, name: JsonValue) -> bool:
-    """Whether a result is of `tool`; of an observation, the message before it names the tool."""
-    item, before = items[index], items[index - 1]
-    if tool is None or tool == (item.get("name") or name):
-        return True
-    is_named = index > 0 and isinstance(before, dict) and tool in text_of(before.get("content"))
-    return item.get("role") == "user" and is_named
-
-
-def _is_new(items: Sequence[JsonValue], index: int) -> bool:
-    """Whether the model has not replied since this result."""
-    later = (item for item in items[index + 1 :] if isinstance(item, dict))
-    return not any(
-        item.get("role") == "assistant" or item.get("type") == "function_call" for item in later
-    )
+    of_tool = [one for one in results if tool in (None, one.tool) or tool in one.before]
+    return of_tool if fault.at is None else of_tool[fault.at - 1 :][:1]
 
 
 def _spoiled(content: JsonValue, fault: Fault) -> JsonValue:
     """Return a result's content, a text or parts, as the fault changes it."""
     if isinstance(fault, Delay):
         return content
-    if isinstance(content, dict):  # Gemini's results are objects
-        field = result_field(content) or "result"
-        inner = content[field] if field in content else json.dumps(content, ensure_ascii=False)
-        return {field: _spoiled(inner, fault)}
     if isinstance(fault, Inject) and isinstance(content, list):
         kinds = [part.get("type") for part in content if isinstance(part, dict) and "text" in part]
         return [*content, {"type": kinds[0] if kinds else "text", "text": fault.text}]
@@ -375,8 +306,8 @@ def spoiled(answer: Answer, faults: Sequence[Fault], used: Sequence[str]) -> Ans
         if isinstance(fault, RepeatId):
             answer = _with_one_id(answer, used)
         elif isinstance(fault, Cut) and fault.by == "length":
-            cut = cut_message(answer.message, fault.share)
-            answer = replace(answer, message=cut, finish_reason="length", items=None)
+            cut = cut_message(answer.message or {}, fault.share)
+            answer = replace(answer, message=cut, finish="length", items=None)
     return answer
 
 
@@ -390,9 +321,10 @@ def broken(response: HttpResponse, share: float) -> HttpResponse:
 
 
 def _with_one_id(answer: Answer, used: Sequence[str]) -> Answer:
-    calls = answer.message.get("tool_calls") or []
+    message = answer.message or {}
+    calls = message.get("tool_calls") or []
     if not calls:
         return answer
     again = used[-1] if used else calls[0].get("id")
     same = [{**call, "id": again} for call in calls]
-    return replace(answer, message={**answer.message, "tool_calls": same}, items=None)
+    return replace(answer, message={**message, "tool_calls": same}, items=None)

@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
-from tunaeval.files.keys import of_environment, of_fields, without
+from tunaeval.files.keys import mapped, of_environment, of_fields, without
 from tunaeval.files.plain_files import is_absent, table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
@@ -41,9 +41,13 @@ from tunaeval.types.calls import JsonObject, JsonValue, texts_in
 from tunaeval.types.exchange import Reply, fault_of, text_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import refusal, wanted_path
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.chat import is_result
+from tunaeval.wire.values import Answer, Request
+from tunaeval.wire.volatile import VOLATILE, stable
 
-from .apis import Answer, ModelRequest, Refused, is_result
-from .dialects import DIALECTS
+from .apis import ModelRequest, Refused
+from .routes import UPSTREAMS
 
 VERSION = 1
 Match: TypeAlias = Literal["exact", "loose"]
@@ -71,7 +75,9 @@ class _Exchange(BaseModel):
 
     def as_answer(self) -> Answer:
         usage = Usage(self.prompt_tokens, self.completion_tokens)
-        return Answer(self.message, self.finish_reason, usage, self.items, self.id)
+        return Answer(
+            self.message, finish=self.finish_reason, usage=usage, items=self.items, id=self.id
+        )
 
 
 class Cassette:
@@ -120,7 +126,7 @@ class Cassette:
         answer, words = waiting[0].as_answer(), masker.variables(request)
         if not keeps:
             waiting.popleft()
-        items = None if answer.items is None else tuple(replaced(answer.items, words))
+        items = replaced(answer.items, words)
         return replace(answer, message=replaced(answer.message, words), items=items)
 
     def _alike(self, masked: JsonObject) -> deque[_Exchange] | None:
@@ -185,7 +191,7 @@ class Cassette:
                 lines.append(f"  and {len(unlike) - _REPORTED} more")
         else:
             lines = [f"the cassette {self._name} is empty"]
-        ignored = ", ".join(name for name in request.body if name in _VOLATILE)
+        ignored = ", ".join(name for name in request.body if name in VOLATILE)
         hidden = ", ".join(f"{shown}: {one}" for shown, one in masker.variables(request).items())
         return "\n".join(
             [*lines, f"not compared: {ignored or 'nothing'}", f"masked: {hidden or 'nothing'}"]
@@ -230,18 +236,15 @@ def checked_match(match: object, *, is_played: bool) -> Match:
 
 def _outline(masked: JsonObject) -> list[JsonValue] | None:
     """Return what a loose comparison looks at: the API, how many replies the conversation has, and
-    the tool results since the last one. None if the request cannot be read.
+    the tool results since the last one. None for what is of no API.
     """
-    dialect = DIALECTS.get(masked.get("api", ""))
-    body = {name: one for name, one in masked.items() if name != "previous_response_id"}
-    try:
-        messages = dialect.read(body, {}).messages if dialect else ()
-    except Refused:
+    if (name := masked.get("api", "")) not in UPSTREAMS:
         return None
+    messages = APIS[name].read_request(masked, {})[0].messages
     replies = [at for at, one in enumerate(messages) if one.get("role") == "assistant"]
     last = messages[replies[-1] + 1 if replies else 0 :]
     results = [text_of(one.get("content")) for one in last if is_result(one)]
-    return [masked["api"], len(replies), results] if dialect else None
+    return [name, len(replies), results]
 
 
 class CassetteWriter:
@@ -261,7 +264,7 @@ class CassetteWriter:
             "key": key_of(masked),
             "request": masked,
             "message": replaced(without(answer.message, secrets), words),
-            "finish_reason": answer.finish_reason,
+            "finish_reason": answer.finish,
             "prompt_tokens": answer.usage.prompt_tokens,
             "completion_tokens": answer.usage.completion_tokens,
         }
@@ -366,16 +369,6 @@ def checked_masks(masks: object) -> dict[str, str]:
     return found
 
 
-_VOLATILE = frozenset(_KNOWN["volatile"])
-"""Fields of a request that do not affect the model's answer."""
-
-_IDS = frozenset({"tool_call_id", "call_id", "tool_use_id", "previous_response_id"})
-_IDS_OF_GEMINI = frozenset({"args", "response"})
-_ID_OF_A_CALL = re.compile(r"function_call|function|tool_use")
-_ID_OF_AN_API = re.compile(r"(?:call|fc|fco|msg|resp|rs|toolu)_.+|<id \d+>")
-"""Matches a numbered id, too: a recorded request is masked again when it is played."""
-
-
 class Masker:
     """Masks requests by patterns (`masks`, in the shape of `MASKS`), and covers `secrets`."""
 
@@ -395,7 +388,7 @@ class Masker:
             text = "".join([*pieces, text[done:]])
         return text
 
-    def normalised(self, request: ModelRequest) -> JsonObject:
+    def normalised(self, request: Request) -> JsonObject:
         """Return the masked request, by which a recorded reply is found."""
         masked = self.body(request.body)
         model = {} if "model" in masked or not request.model else {"model": request.model}
@@ -403,8 +396,8 @@ class Masker:
 
     def body(self, body: JsonObject) -> JsonObject:
         """Return the masked body of a request, or of a recorded one, without volatile fields."""
-        kept = {name: value for name, value in body.items() if name not in _VOLATILE}
-        masked: JsonObject = self._masked(without(kept, self._secrets | of_fields(body)), {})
+        known = without(stable(body), self._secrets | of_fields(body))
+        masked: JsonObject = mapped(known, self.text, keys=False)
         return masked
 
     def variables(self, request: ModelRequest) -> dict[str, str]:
@@ -412,7 +405,7 @@ class Masker:
         A reply that repeats such a text is stored with the name, and replayed with the new
         request's text.
         """
-        known = {name: one for name, one in request.body.items() if name not in _VOLATILE}
+        known = {name: one for name, one in request.body.items() if name not in VOLATILE}
         found: dict[str, str] = {}
         for find, shown in self._masks:
             every = dict.fromkeys(
@@ -421,35 +414,16 @@ class Masker:
             found |= {f"{shown[:-1]} {at}>": one for at, one in enumerate(every, start=1)}
         return found
 
-    def _masked(self, value: JsonValue, ids: dict[str, str]) -> JsonValue:
-        """Return a masked value; `ids` numbers the ids in order of appearance."""
-        match value:
-            case str():
-                return self.text(value)
-            case Mapping():
-                return {
-                    name: ids.setdefault(one, f"<id {len(ids) + 1}>")
-                    if _is_id(name, one, value)
-                    else self._masked(one, ids)
-                    for name, one in value.items()
-                }
-            case list() | tuple():
-                return [self._masked(one, ids) for one in value]
-        return value
-
 
 def replaced(value: JsonValue, words: Mapping[str, str]) -> JsonValue:
     """Return a value with words replaced in all its texts, the longest words first."""
-    match value:
-        case str():
-            for old in sorted(words, key=len, reverse=True):
-                value = value.replace(old, words[old])
-            return value
-        case Mapping():
-            return {name: replaced(one, words) for name, one in value.items()}
-        case list() | tuple():
-            return [replaced(one, words) for one in value]
-    return value
+
+    def change(text: str) -> str:
+        for old in sorted(words, key=len, reverse=True):
+            text = text.replace(old, words[old])
+        return text
+
+    return mapped(value, change, keys=False)
 
 
 def _finder(shown: str, written: str, places: str = "") -> _Find:
@@ -468,18 +442,6 @@ def _finder(shown: str, written: str, places: str = "") -> _Find:
             "can; name the characters instead, as in '<[^>]*>'"
         )
     return theirs.spans
-
-
-def _is_id(name: str, value: JsonValue, around: Mapping[str, JsonValue]) -> bool:
-    """Whether a field has an id that is made up anew in each run."""
-    if not isinstance(value, str):
-        return False
-    is_own = name == "id" and (
-        _ID_OF_A_CALL.fullmatch(str(around.get("type"))) is not None
-        or _ID_OF_AN_API.fullmatch(value) is not None
-        or not _IDS_OF_GEMINI.isdisjoint(around)
-    )
-    return name in _IDS or is_own
 
 
 def masked(text: str) -> str:

@@ -6,6 +6,7 @@ import base64
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -25,7 +26,6 @@ from tunaeval.files.keys import (
     of_headers,
 )
 from tunaeval.files.plain_files import is_there, seen_at
-from tunaeval.models.clients.answers import error_words
 from tunaeval.models.clients.server import Heard, Server, read_key
 from tunaeval.parsing.api import parser_for
 from tunaeval.showing import brief, counted
@@ -34,10 +34,13 @@ from tunaeval.types.copies import copied
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
+from tunaeval.wire.apis import APIS
+from tunaeval.wire.endings import error_words
+from tunaeval.wire.values import Answer, ApiName
 
-from .apis import Answer, Api, ModelRequest, Refused, estimated_tokens
+from .apis import ModelRequest, Refused, estimated_tokens
 from .cassettes import CassetteWriter
-from .dialects import DIALECTS
+from .routes import UPSTREAMS
 
 Said: TypeAlias = str | ToolCall | Sequence[ToolCall] | Mapping[str, Any]
 """A text, calls, or an assistant's message in the shape of chat completions."""
@@ -118,9 +121,10 @@ class Scripted:
                 message = {"role": "assistant", "content": None, **copied(item)}
             case _:
                 message = self._of_calls(item, None)
-        reason = "tool_calls" if message.get("tool_calls") else "stop"
         made = len(json.dumps(message, default=str)) // 4 + 1
-        return Answer(message, reason, Usage(estimated_tokens(request), made))
+        return Answer(
+            message, finish=_finish(message), usage=Usage(estimated_tokens(request), made)
+        )
 
     def _of_text(self, text: str, request: ModelRequest) -> JsonObject:
         """Return a message with structured calls, as a server that got the tools would send it."""
@@ -203,7 +207,7 @@ class Passing:
             raise _no_address(upstream)
         self._url = url
         self._user = SecretBytes(url.userinfo)
-        self._keys = {api: read_key(one.variables) for api, one in DIALECTS.items()}
+        self._keys = {api: read_key(one.variables) for api, one in UPSTREAMS.items()}
         self._model = model
         try:
             self._server = Server(
@@ -217,7 +221,7 @@ class Passing:
         self._lost: dict[bytes, str] = {}
         self._kept: dict[bytes, Answer] = {}
 
-    async def models(self, api: Api, headers: Mapping[str, str]) -> JsonObject:
+    async def models(self, api: ApiName, headers: Mapping[str, str]) -> JsonObject:
         return await self._ask("models", None, api, headers, of_headers(headers))
 
     async def answer(
@@ -236,16 +240,12 @@ class Passing:
         self, key: bytes, request: ModelRequest, headers: Mapping[str, str]
     ) -> Answer:
         """Return the server's answer. Raise Refused with its error, or with why there is none."""
-        dialect = DIALECTS[request.api]
-        body = {name: one for name, one in request.body.items() if name != "stream_options"}
-        model = self._model or request.model
-        if request.api != "gemini":  # its path has both
-            body |= {"stream": False} | ({"model": model} if self._model else {})
-        path = dialect.path.format(model=model)
+        api, model = APIS[request.api], self._model or request.model
+        body = api.whole_request(request.body, self._model or "")
+        path = UPSTREAMS[request.api].path.format(model=model)
         try:
             asked = self._ask(path, body, request.api, headers, request.secrets)
-            answer = dialect.answer_of(await asked)
-            _check_message(answer.message)
+            answer = _checked(api.read_reply(await asked))
         except Refused as refused:
             self._lost[key] = covered(str(refused), request.secrets | self.secrets)
             raise
@@ -277,7 +277,7 @@ class Passing:
         self,
         path: str,
         body: Mapping[str, JsonValue] | None,
-        api: Api,
+        api: ApiName,
         headers: Mapping[str, str],
         secrets: frozenset[str],
     ) -> JsonObject:
@@ -294,18 +294,18 @@ class Passing:
             words, status = f"{how}: {received.failure}", 502
         raise Refused(f"the upstream {self._url.host} {words}", status=status)
 
-    def _sent(self, api: Api, headers: Mapping[str, str]) -> dict[str, str | None]:
+    def _sent(self, api: ApiName, headers: Mapping[str, str]) -> dict[str, str | None]:
         """Return the headers that the upstream gets: the agent's, unless a key of our own is known
         for this API. The key of another API is not sent.
         """
         sent: dict[str, str | None] = {"authorization": None, **headers}
-        dialect, key = DIALECTS[api], self._keys[api]
+        upstream, key = UPSTREAMS[api], self._keys[api]
         if key:
-            sent |= {"authorization": None, dialect.header: Secret(f"{dialect.scheme}{key}")}
+            sent |= {"authorization": None, upstream.header: Secret(f"{upstream.scheme}{key}")}
         if self._user:
             user = SecretBytes(f"{self._url.username}:{self._url.password}".encode())
             basic = Secret(f"Basic {base64.b64encode(user).decode()}")
-            sent |= {dialect.header: None, "authorization": basic}
+            sent |= {upstream.header: None, "authorization": basic}
         return sent
 
 
@@ -324,19 +324,31 @@ def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
     raise Refused(f"the upstream says: {words}", status=502 if is_success else max(400, status))
 
 
-def _check_message(message: JsonObject) -> None:
-    """Raise Refused for a message that could not be written as a stream."""
+def _checked(answer: Answer) -> Answer:
+    """Return an answer with a finish reason. Raise Refused for one that could not be written."""
+    if answer.error:
+        raise Refused(f"the upstream says: {answer.error}", status=502)
+    if answer.message is None:
+        raise Refused(f"the upstream's answer has no {' and no '.join(answer.missing)}", status=502)
+    if not all(isinstance(one, dict) for one in answer.items or ()):
+        raise _odd("items", answer.items, "objects")
+    message = {"role": "assistant", **answer.message}
     for name in _TEXTS:
         if not isinstance(message.get(name), str | list | None):
             raise _odd(name, message[name], "a text")
     calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else [calls] if calls else []:
-        match call:
-            case {"function": {"arguments": str() | dict() | None}}:
-                continue
-            case {"function": dict() as function} if "arguments" not in function:
-                continue
-        raise _odd("tool_calls", calls, "calls with a function and its arguments")
+    for index, call in enumerate(calls if isinstance(calls, list) else [calls] if calls else []):
+        function = call.get("function") if isinstance(call, dict) else None
+        arguments = function.get("arguments") if isinstance(function, dict) else 0
+        if not isinstance(arguments, str | dict | None):
+            raise _odd("tool_calls", calls, "calls with a function and its arguments")
+        if answer.items is not None:
+            call["id"] = call["id"] or f"call_{index}"
+    return replace(answer, message=message, finish=answer.finish or _finish(message))
+
+
+def _finish(message: JsonObject) -> str:
+    return "tool_calls" if message.get("tool_calls") else "stop"
 
 
 def _odd(name: str, value: JsonValue, wanted: str) -> Refused:

@@ -13,6 +13,7 @@ from tunaeval.errors import UsageError
 from tunaeval.matching.expectations import check_expectation
 from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.message import lost_calls
+from tunaeval.registry import words_of
 from tunaeval.showing import brief, counted
 from tunaeval.tools.workspace.space import Workspace
 from tunaeval.types.calls import Tools
@@ -25,13 +26,15 @@ from tunaeval.types.tasks import (
     Check,
     FileCheck,
     ForbidCheck,
+    Forbidden,
+    NamedCheck,
     ReturnsCheck,
     TextWish,
     UnchangedCheck,
 )
 from tunaeval.types.wanted import refusal
 
-from .grades import FinalState, grade, says_nothing
+from .grades import FinalState, grade, made_check, says_nothing
 from .returned import Contents, drawn
 
 _CHECK: TypeAdapter[Check] = TypeAdapter(Check)
@@ -72,17 +75,37 @@ def check_fault(check: Check) -> str | None:
             return _wish_fault(wish)
         case CallsCheck(calls=expect):
             return _value_error(lambda: check_expectation(expect))
-        case ForbidCheck(forbid=forbidden) if not any(forbidden.model_dump().values()):
-            return "it forbids nothing; name calls, paths or texts"
-        case ForbidCheck(forbid=forbidden) if "" in forbidden.texts:
-            return "it forbids the empty text, which is in every text; name what is forbidden"
+        case ForbidCheck(forbid=forbidden):
+            return _forbidden_fault(forbidden)
         case ReturnsCheck():
             return _value_error(lambda: drawn(check, ""))
+        case NamedCheck():
+            return _named_fault(check)
         case UnchangedCheck(unchanged=paths) | AbsentCheck(absent=paths) if not paths:
             return "it names no path; name one, such as 'tests/'"
         case UnchangedCheck(but=left_out) if not {"**", *check.unchanged}.isdisjoint(left_out):
             return f"but={brief(left_out)} leaves out what is to be unchanged; name less there"
     return None
+
+
+def _forbidden_fault(forbidden: Forbidden) -> str | None:
+    if not any(forbidden.model_dump().values()):
+        return "it forbids nothing; name calls, paths or texts"
+    if "" in forbidden.texts:
+        return "it forbids the empty text, which is in every text; name what is forbidden"
+    return None
+
+
+def _named_fault(check: NamedCheck) -> str | None:
+    made = made_check(check)
+    if isinstance(made, str):
+        return made
+    fault = getattr(made, "fault", None)
+    try:
+        found = fault() if callable(fault) else None
+    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
+        return f"looking for its fault raised {words_of(error)}"
+    return found if found is None or isinstance(found, str) else f"its fault is {brief(found)}"
 
 
 def _value_error(check: Callable[[], object]) -> str | None:

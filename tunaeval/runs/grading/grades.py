@@ -20,13 +20,15 @@ from typing import Any, NamedTuple
 
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
 from tunaeval.matching.calls import is_forbidden, match
-from tunaeval.registry import Registry, head, is_async, shown, who, words_of, words_with_place
+from tunaeval.registry import Registry, shown, who, words_of, words_with_place
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
 from tunaeval.types.copies import copied
+from tunaeval.types.figures import Data
 from tunaeval.types.runs import CheckRecord
+from tunaeval.types.shapes import head, is_async
 from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
@@ -37,6 +39,7 @@ from tunaeval.types.tasks import (
     FaultRecord,
     FileCheck,
     ForbidCheck,
+    NamedCheck,
     PythonCheck,
     ReturnsCheck,
     StatedFault,
@@ -144,28 +147,43 @@ def _fitting(paths: Mapping[str, object] | Sequence[str], patterns: Sequence[str
 
 
 _SHAPE = "a function of a FinalState that returns a bool or (bool, reason), and is not async"
+_CLASS = "a class with grade(self, state), which returns a bool or (bool, reason) and is not async"
 
 
-def _callable(thing: object) -> str | None:
-    if not callable(thing) or isinstance(thing, type):
-        return f"{shown(thing)} is no function; wanted {_SHAPE}"
-    if is_async(thing):
-        name = getattr(thing, "__name__", "__call__")
-        return f"it is async: {head(name, thing)}; wanted {_SHAPE}"
+def _no_check(thing: object) -> str | None:
+    """Return why a thing is neither a check's function nor a check's class, or None."""
+    function, shape = thing, _SHAPE
+    if isinstance(thing, type):
+        if issubclass(thing, Data):  # a built-in kind, which is graded here
+            return None
+        function, shape = getattr(thing, "grade", None), _CLASS
+    if not callable(function):
+        return f"{shown(thing)} is no function, and no class with grade; wanted {shape}"
+    name = getattr(function, "__name__", "__call__")
+    if is_async(function):
+        return f"it is async: {head(name, function)}; wanted {shape}"
     try:
-        signature(thing).bind_partial(None)
+        signature(function).bind_partial(*[None] * (1 + isinstance(thing, type)))
     except TypeError as error:
-        return f"{error}: {head(getattr(thing, '__name__', '__call__'), thing)}; wanted {_SHAPE}"
+        return f"{error}: {head(name, function)}; wanted {shape}"
     except ValueError:  # a function written in C may have no signature to inspect
         return None
     return None
 
 
+_CHECKS = "tunaeval.types.tasks"
 checks: Registry[Callable[..., Any]] = Registry(
-    "tunaeval.checks", "check", builtins={}, check=_callable
-)
-"""Python checks: functions of a `FinalState` (and the suite's settings) that return a bool or
-(bool, reason).
+    "tunaeval.checks",
+    "check",
+    builtins={
+        kind: f"{_CHECKS}:{kind.title()}Check"
+        for kind in ("file", "absent", "unchanged", "command", "answer", "calls", "forbid",
+                     "returns", "python")
+    },
+    check=_no_check,
+)  # fmt: skip
+"""Checks: functions of a `FinalState` (and the suite's settings), or classes whose objects have
+`grade(state)`; both return a bool or (bool, reason).
 """
 
 
@@ -186,7 +204,7 @@ def grade(wanted: Iterable[Check], state: FinalState) -> tuple[CheckRecord, ...]
 def _record(check: Check, state: FinalState) -> CheckRecord:
     name, grader = _KINDS[type(check)]
     try:
-        if isinstance(check, _OF_THE_WORKSPACE) and (why := state.loss):
+        if _needs_workspace(check) and (why := state.loss):
             # The agent itself removed or replaced the workspace's directory.
             found = _Grade(False, f"the workspace {why}", state.last_touch())
         else:
@@ -202,6 +220,13 @@ def _record(check: Check, state: FinalState) -> CheckRecord:
 
 
 _OF_THE_WORKSPACE = (FileCheck, AbsentCheck, UnchangedCheck, CommandCheck, ReturnsCheck)
+
+
+def _needs_workspace(check: Check) -> bool:
+    if isinstance(check, NamedCheck):
+        made = made_check(check)
+        return not isinstance(made, str) and bool(getattr(made, "needs_workspace", False))
+    return isinstance(check, _OF_THE_WORKSPACE)
 
 
 def _file(check: FileCheck, state: FinalState) -> _Grade:
@@ -331,9 +356,25 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
         function = checks.get(check.python)
     except (PluginError, UnknownNameError) as error:
         return _Grade(None, str(error))
-    this = f"the check itself failed: {who(function, 'check', check.python)}"
+    return _answered(
+        check.python, function, lambda: function(copied(state), **copied(check.settings)), state
+    )
+
+
+def _named(check: NamedCheck, state: FinalState) -> _Grade:
+    made: Any = made_check(check)
+    if isinstance(made, str):
+        return _Grade(None, f"the check itself failed: {made}")
+    if bool(getattr(made, "needs_workspace", False)):
+        state.needed_workspace()
+    return _answered(name_of(check) or "", type(made), lambda: made.grade(copied(state)), state)
+
+
+def _answered(name: str, thing: object, ask: Callable[[], object], state: FinalState) -> _Grade:
+    """Return what a third party's check answers when it is asked."""
+    this = f"the check itself failed: {who(thing, 'check', name)}"
     try:
-        answer = function(copied(state), **copied(check.settings))
+        answer = ask()
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in's, which the record names
         if why := state.loss:
             return _Grade(
@@ -350,6 +391,39 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
                 other.close()  # or Python warns that it was never awaited
             wanted = "wanted a bool or (bool, reason)"
             return _Grade(None, f"{this} returned {shown(other)}; {wanted}")
+
+
+def name_of(check: NamedCheck) -> str | None:
+    """Return the only key that is a registered check's name, or None."""
+    known = [key for key in check.written if key in checks]
+    return known[0] if len(known) == 1 else None
+
+
+def made_check(check: NamedCheck) -> object:
+    """Return the object of a check's class, or a text that says why there is none."""
+    written, name = check.written, name_of(check)
+    if name is None:
+        keys = ", ".join(map(repr, written))
+        return f"found the keys {keys}; wanted a check, an object with one of the keys {_KEYS}"
+    try:
+        kind = checks.get(name)
+    except PluginError as error:
+        return str(error)
+    if not isinstance(kind, type):
+        return f'{name!r} is a function; write {{"python": {name!r}, "settings": {{...}}}}'
+    try:
+        return kind(**{key.replace("-", "_"): copied(value) for key, value in written.items()})
+    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
+        return f"{who(kind, 'check', name)} cannot be made of {written!r:.80}: {words_of(error)}"
+
+
+def named_label(check: NamedCheck) -> str:
+    """Return a named check's label: its own, or its key with the value."""
+    made, name = made_check(check), name_of(check)
+    label = getattr(made, "label", None)
+    if isinstance(label, str) and label:
+        return label
+    return f"{name} {check.written[name]!r:.60}" if name else "unknown check"
 
 
 def _from_faults(faults: list[str], fine: str, turn: int, about: str = "") -> _Grade:
@@ -374,6 +448,10 @@ def _line(words: tuple[str, ...]) -> str:
     return line if len(line) <= 60 else f"{line[:57]}..."
 
 
+_KEYS = (
+    "file, absent, unchanged, command, answer, calls, forbid, returns or python, or the name of a "
+    "registered check's class"
+)
 _RETURNS = "returns "
 _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _Grade]]] = {
     FileCheck: (lambda check: f"file {check.file}", _file),
@@ -385,6 +463,7 @@ _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _G
     ForbidCheck: (lambda _: "forbid", _forbid),
     ReturnsCheck: (lambda check: f"{_RETURNS}{check.returns}", _returns),
     PythonCheck: (lambda check: f"python {check.python}", _python),
+    NamedCheck: (named_label, _named),
 }
 """The name of each kind of check in a record, and what grades it."""
 

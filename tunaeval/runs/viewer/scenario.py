@@ -20,7 +20,6 @@ from tunaeval.errors import TunaevalError
 from tunaeval.files.keys import with_keys_covered
 from tunaeval.files.records import decode, encode
 from tunaeval.matching.calls import Verdict, match
-from tunaeval.parsing.message import listed
 from tunaeval.reports.summary import REACTIONS
 from tunaeval.runs.reading import Replies
 from tunaeval.types.calls import JsonObject, JsonValue, Span, ToolCall, Tools
@@ -35,6 +34,7 @@ from tunaeval.types.runs import (
     ScenarioResult,
     TaskRecord,
 )
+from tunaeval.wire.chat import items_in as listed
 
 WENT_WRONG = "where it went wrong first"
 REASONING_KEYS = ("reasoning_content", "reasoning")

@@ -27,11 +27,11 @@ from tunaeval.errors import (
     UsageError,
 )
 from tunaeval.files.reply_store import ReplyCache, ReplyStore, cache_in, digest_of
-from tunaeval.registry import reply_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request, text_of
 from tunaeval.types.roles import Client, Scorer, Transcript
 from tunaeval.types.runs import CategoryScore, JudgeOrder, JudgeRecord, JudgeVote
+from tunaeval.types.third_party import reply_of
 from tunaeval.types.wanted import refusal, wanted_count, wanted_items, wanted_name, wanted_seconds
 
 from .answers import read_answers, reply_schema
@@ -382,9 +382,9 @@ class Judged:
     verdicts: dict[str, CategoryScore]
     """The verdicts on one transcript, which all of `names` share."""
 
-    async def score(self, transcript: Transcript) -> CategoryScore:
+    async def score(self, history: Transcript) -> CategoryScore:
         if not self.verdicts:
-            self.verdicts |= await self.judge.judge(transcript, names=self.names)
+            self.verdicts |= await self.judge.judge(history, names=self.names)
         return self.verdicts[self.name]
 
 

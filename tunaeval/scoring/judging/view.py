@@ -26,8 +26,8 @@ from typing import NamedTuple
 from tunaeval.files.records import encode
 from tunaeval.scoring.history import history_of
 from tunaeval.showing import counted
-from tunaeval.tools.success import Success
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.history import HistoryCall
 from tunaeval.types.messages import Message
 from tunaeval.types.roles import Transcript
 from tunaeval.types.wanted import wanted_count
@@ -209,14 +209,14 @@ def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
     """Add the first and the last calls to the view, as many as the limits allow."""
     history = history_of(transcript)
     given = (call.arguments for message in transcript.messages for call in message.tool_calls)
-    runs = list(zip(history.runs, given, strict=True))
+    runs = list(zip(history.calls, given, strict=True))
 
     def line(number: int) -> _ShownLine:
         run, arguments = runs[number]
         call, cut = _call(run.tool, arguments, shown)
-        result = None if run.result is None else transcript.messages[run.result]
+        result = None if run.result_message is None else transcript.messages[run.result_message]
         fields: JsonObject = {"call": number + 1, "message": run.message, **call}
-        fields["ended"] = _ended(run.success)
+        fields["ended"] = _ended(run)
         if result is not None:
             fields["result_characters"] = len(result.content)
         return _ShownLine(json_line({**fields, **_left_out(cut)}), run.message, cut)
@@ -283,10 +283,10 @@ def _call(tool: str, arguments: JsonValue, shown: Shown) -> tuple[JsonObject, in
     return {"tool": name, "arguments": kept if cut else value}, cut + name_cut
 
 
-def _ended(success: Success | None) -> str:
-    if success is None:
+def _ended(call: HistoryCall) -> str:
+    if call.dangles:
         return "without a result"
-    return "well" if success.ok else f"in failure ({success.reason})"
+    return "well" if call.ok else f"in failure ({call.ok_reason})"
 
 
 def _cut(text: str, limit: int) -> tuple[str, int]:

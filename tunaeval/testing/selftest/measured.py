@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import formats, parser_for
 from tunaeval.parsing.reader import Reader, reader_of
-from tunaeval.registry import guarded
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Parser
+from tunaeval.types.third_party import guarded
 
 SHOWN = 20
 """How many faults are written out; all are counted."""

@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -18,22 +19,15 @@ from typing import Any, NamedTuple
 
 from tunaeval.data.adapters.documents import adapters
 from tunaeval.parsing.api import formats
-from tunaeval.registry import (
-    Entry,
-    Registry,
-    import_seconds,
-    in_order,
-    instance_of,
-    maker_of,
-    not_imported,
-    too_long,
-)
+from tunaeval.registry import Entry, Registry, in_order, not_imported
 from tunaeval.reports import WRITERS
 from tunaeval.runs.grading.grades import checks
-from tunaeval.scoring import SCORERS
-from tunaeval.scoring.assess import is_weight
+from tunaeval.runs.harnesses import harnesses
+from tunaeval.scoring.scorers import scorers
+from tunaeval.tools.frameworks import wrappers
 from tunaeval.tools.success import classifiers
-from tunaeval.types.roles import Client, Scorer, Writer
+from tunaeval.types.roles import Client, Writer
+from tunaeval.types.shapes import instance_of, maker_of
 from tunaeval.workers import end_group, in_daemon
 
 PAGE_WRITERS = {"html": "tunaeval.runs.viewer.html:page_writer"}
@@ -46,20 +40,6 @@ _CLIENTS = {
     "scripted": "tunaeval.models.clients.scripted:ScriptedClient",
 }
 
-_no_scorer = instance_of(Scorer)
-
-
-def _scorer_fault(thing: Any) -> str | None:
-    """Return what is wrong with a scorer's shape, else with its weight, else None."""
-    if fault := _no_scorer(thing):
-        return fault
-    weight = thing.weight
-    return None if is_weight(weight) else f"its weight is {weight!r:.60}; wanted a number from 0 up"
-
-
-scorers: Registry[Scorer] = Registry(
-    "tunaeval.scorers", "scoring category", builtins=SCORERS, check=_scorer_fault
-)
 clients: Registry[Any] = Registry(  # each thing makes a Client: a class, or a callable
     "tunaeval.clients", "client", builtins=_CLIENTS, check=maker_of(Client)
 )
@@ -72,20 +52,19 @@ def registries() -> dict[str, Registry[Any]]:
     """Return the registries by the last word of their entry-point group.
 
     Examples:
-        >>> sorted(tunaeval.registries())
-        ['adapters', 'checks', 'classifiers', 'clients', 'parsers', 'scorers', 'writers']
+        >>> sorted(tunaeval.registries())[:5]
+        ['adapters', 'checks', 'classifiers', 'clients', 'harnesses']
     """
-    every = (formats, scorers, clients, writers, classifiers, checks, adapters)
+    every = (formats, scorers, clients, writers, classifiers, checks, adapters, wrappers, harnesses)
     return {one.group.rpartition(".")[2]: one for one in every}
 
 
-_START_SECONDS = 60.0
-_GRACE_SECONDS = 5.0
-"""Added to the import's own timeout, which is reported with a better message than this one."""
+_SECONDS = 60.0
+"""How long one plug-in may take to be imported, unless $TUNAEVAL_IMPORT_SECONDS says otherwise."""
 _PROGRAM = """
 import json, sys
 sys.path[:], claims = json.loads(sys.argv[1])
-from tunaeval.api.extensions import look
+from tunaeval.plugins import look
 look(claims)
 """
 
@@ -126,23 +105,34 @@ def looked_at(groups: Iterable[Registry[Any]]) -> list[Entry]:
 
 
 def _entries(claims: list[_Claim]) -> Iterator[Entry]:
-    seconds = import_seconds()
+    seconds = _seconds()
     while claims:
         with _process(claims) as process:
             try:
-                _line(process, _START_SECONDS)
+                _line(process, _SECONDS)
                 while claims:
-                    document = json.loads(_line(process, seconds + _GRACE_SECONDS))
+                    document = json.loads(_line(process, seconds))
                     claims = claims[1:]
                     yield Entry(**{**document, "aliases": tuple(document["aliases"])})
             except _Silent as silent:
                 claim, *claims = claims
-                why = str(silent) or too_long(seconds)
+                why = str(silent) or (
+                    f"it did not end within {seconds:g} s (more time: TUNAEVAL_IMPORT_SECONDS in "
+                    "the environment)"
+                )
                 reason = not_imported(claim.words, claim.where, why)
                 yield Entry(claim.name, claim.group, claim.source, "broken", reason)
             except KeyboardInterrupt as error:
                 error.add_note(f"while {claims[0].words if claims else 'a plug-in'} was looked at")
                 raise
+
+
+def _seconds() -> float:
+    try:
+        seconds = float(os.environ.get("TUNAEVAL_IMPORT_SECONDS", ""))
+    except ValueError:
+        return _SECONDS
+    return seconds if 0 < seconds < threading.TIMEOUT_MAX else _SECONDS
 
 
 @contextmanager
