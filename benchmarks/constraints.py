@@ -21,10 +21,11 @@ import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice, product
-from pathlib import Path
 from random import Random
 from statistics import quantiles
 from typing import Any
+
+from figures import ROOT, commit
 
 import tunaeval
 from tests.parsing.gbnf_matcher import Gbnf
@@ -41,7 +42,7 @@ from tunaeval.types.calls import ToolCall
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, ScenarioResult, Suite
 
-PAGE = Path(__file__).parent.parent / "docs" / "explanation" / "constraints.md"
+PAGE = ROOT / "docs" / "explanation" / "constraints.md"
 Accepts = Callable[[str], bool]
 
 
@@ -89,7 +90,8 @@ def formats(drawn: int) -> Iterator[str]:
         back = sum(is_read_back(text, name) for text in texts)
         yield row(f"`{name}`", *cells, f"{back} of {len(texts)} read back")
         print(name, cells, back, len(texts), flush=True)
-    yield "\n" + row("time of a grammar", "5 tools", "50 tools") + row(*["---"] * 3)
+    timed = f"time of a grammar, at commit `{commit(ROOT)}`"
+    yield "\n" + row(timed, "5 tools", "50 tools") + row(*["---"] * 3)
     for name in ("hermes", "qwen3-coder", "glm45", "pythonic"):
         yield row(f"`{name}`", cost(name, 5), cost(name, 50))
 

@@ -23,10 +23,10 @@ loss is any with a call that ends so, and a false call any where the model meant
 none may lose a call without a diagnosis or call a tool that the text does not name, and `auto`
 reads each call that a format it contains reads, before what it takes for a later turn.
 
-`--against` writes the older commit's library into a directory of its own, reads the same texts by
-it, and classes each difference. `--speed` takes the least of three rounds for each text, in turns
-with that commit and BFCL's decoder for prompted models (`pip install --no-deps bfcl-eval`), which
-fails on many texts, and so is quick.
+`--against` copies this checkout's library and the older commit's into a directory each, reads the
+same texts by both, each in a process of its own, and classes each difference. `--speed` takes the
+least of three rounds for each text, in turns with that commit and BFCL's decoder for prompted
+models (`pip install --no-deps bfcl-eval`), which fails on many texts, and so is quick.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from measuring import Aim, options, print_results
-from older_commit import Found, Older, read
+from older_commit import Found, read, versions
 from published import (
     OTHER_LANGUAGES,
     Folder,
@@ -269,18 +269,18 @@ def differences(given: argparse.Namespace, folder: Folder) -> None:
     """Count and show what is read now and was not, what is no more, what is read otherwise."""
     found: dict[tuple[str, str], list[tuple[Reply, Found, Found]]] = defaultdict(list)
     with TemporaryDirectory() as place:
-        older = Older(given.against, given.folder, given.model, Path(place))
+        both = versions(given.against, given.folder, given.model, Path(place))
         for start in range(0, len(folder.replies), _BATCH):
             replies = folder.replies[start : start + _BATCH]
-            then = older.read(start, start + len(replies))
-            for reply, old, new in zip(replies, then, read(folder, replies), strict=True):
+            now, then = (one.read(start, start + len(replies)) for one in both)
+            for reply, old, new in zip(replies, then, now, strict=True):
                 kind = _difference(old, new)
                 if kind is not None:
                     names = folder.names(reply)
                     verdicts = (judged(reply, one, names) in (SAME, OTHER_TYPES)
                                 for one in (old, new))  # fmt: skip
                     found[kind, _by_bfcl(reply, *verdicts)].append((reply, old, new))
-        older.close()
+        both.close()
     rows = [[kind, verdict, len(each)] for (kind, verdict), each in sorted(found.items())]
     print_results(given, columns=["against " + given.against, "BFCL's reading", "replies"],
                   rows=rows, document={"differences": rows})  # fmt: skip
@@ -318,17 +318,21 @@ def speed(given: argparse.Namespace, folder: Folder) -> None:
     spent: dict[str, list[float]] = defaultdict(list)
     decode = decoder()
     with TemporaryDirectory() as place:
-        older = (
-            Older(given.against, given.folder, given.model, Path(place)) if given.against else None
-        )
-        read(folder, folder.replies)  # what is made at first use, for each prompt's tools
+        both = None
+        if given.against:
+            both = versions(given.against, given.folder, given.model, Path(place))
+        else:
+            read(folder, folder.replies)  # what is made at first use, for each prompt's tools
         for round_ in range(given.rounds + 1):
             for start in range(0, len(folder.replies), _BATCH):
                 replies = folder.replies[start : start + _BATCH]
-                times = {"here": [one.microseconds for one in read(folder, replies)]}
-                if older:
-                    then = older.read(start, start + len(replies))
-                    times[given.against] = [one.microseconds for one in then]
+                end = start + len(replies)
+                if both:
+                    peers = {"here": both.here, given.against: both.older}
+                    found = {peer: one.read(start, end) for peer, one in peers.items()}
+                else:
+                    found = {"here": read(folder, replies)}
+                times = {peer: [one.microseconds for one in each] for peer, each in found.items()}
                 if decode:
                     times["BFCL's decoder"] = [_timed(decode, reply.text) for reply in replies]
                 for peer, each in times.items() if round_ else ():
@@ -337,8 +341,8 @@ def speed(given: argparse.Namespace, folder: Folder) -> None:
                     else:
                         old = spent[peer][start : start + len(replies)]
                         spent[peer][start : start + len(replies)] = map(min, old, each)
-        if older:
-            older.close()
+        if both:
+            both.close()
     _print_speed(given, spent)
 
 

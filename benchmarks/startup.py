@@ -1,5 +1,8 @@
 """What starting costs, as whole processes, and what installing costs, in a fresh environment.
 
+Starts are those of a first parse of a text and of a call, a first reward, the import of `run`, and
+two commands; the aims are CPU milliseconds more than those of Python alone, with byte code.
+
     python benchmarks/startup.py [--rounds 15] [--no-install] [--json] [--check]
 
 The measure is bare Python with `import argparse, json`. Times are of the whole process: wall and,
@@ -28,12 +31,31 @@ ROOT = Path(__file__).parent.parent
 MOST_TIMES, MOST_DISTRIBUTIONS, MOST_MB = 3.0, 18, 40.0
 
 TEXT = '<tool_call>\n{"name": "read_file", "arguments": {"filepath": "a.py"}}\n</tool_call>'
-BARE, HELP, PARSE = "python, import argparse, json", "tunaeval --help", "import tunaeval; parse"
+ALONE, BARE = "python", "python, import argparse, json"
+HELP, PARSE = "tunaeval --help", "import tunaeval; parse"
+TUNAEVAL = str(Path(sysconfig.get_path("scripts"), "tunaeval"))
+REWARDED = f"""from tunaeval.rewards import Gold, reward
+call = {{"name": "read_file", "arguments": {{"filepath": "a.py"}}}}
+assert reward({TEXT!r}, Gold.of([call])).value == 1
+"""
 COMMANDS = {
+    ALONE: [sys.executable, "-c", "pass"],
     BARE: [sys.executable, "-c", "import argparse, json"],
-    HELP: [str(Path(sysconfig.get_path("scripts"), "tunaeval")), "--help"],
+    HELP: [TUNAEVAL, "--help"],
     PARSE: [sys.executable, "-c", f"import tunaeval; assert tunaeval.parse({TEXT!r}).calls"],
+    "the same of a text": [sys.executable, "-c", "import tunaeval; tunaeval.parse('x')"],
+    "echo x, tunaeval parse": [TUNAEVAL, "parse"],
+    "rewards and one reward": [sys.executable, "-c", REWARDED],
+    "from tunaeval import run": [sys.executable, "-c", "from tunaeval import run"],
 }
+MOST_CPU_MS = {
+    PARSE: 75.0,
+    "the same of a text": 90.0,
+    "echo x, tunaeval parse": 150.0,
+    "rewards and one reward": 100.0,
+    "from tunaeval import run": 300.0,
+}
+"""How much more than Python alone each may take."""
 
 
 class Installed(NamedTuple):
@@ -47,7 +69,12 @@ class Installed(NamedTuple):
 def whole_process(command: list[str], environment: Mapping[str, str]) -> tuple[float, float]:
     """Wall and CPU milliseconds from start to end."""
     started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment
+    )
+    assert process.stdin is not None
+    process.stdin.write(b"x\n" if command[-1] == "parse" else b"")
+    process.stdin.close()
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - started
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -115,6 +142,10 @@ def time_aims(cpus: Rounds) -> list[Aim]:
             ratio(cpus, name, BARE) < MOST_TIMES,
         )
         for name in (HELP, PARSE)
+    ] + [
+        Aim(f"{name} at most {most:g} ms of CPU more than {ALONE}", f"{more:.0f} ms", more <= most)
+        for name, most in MOST_CPU_MS.items()
+        for more in [median(cpus[name]) - median(cpus[ALONE])]
     ]
 
 

@@ -57,7 +57,7 @@ HOMES = {
     "xllamacpp": ("models",),
     "socket": ("models",),
     "urllib": ("models",),
-    "subprocess": ("models", "api", "plugins", "tools"),
+    "subprocess": ("tools",),
     "mcp": ("tools",),
     "multiprocessing": ("workers",),
 }
@@ -256,6 +256,26 @@ def test_each_package_has_its_home() -> None:
         if (top := found.module.partition(".")[0]) in HOMES and found.importer not in HOMES[top]
     ]
     assert not faults, listed(faults)
+
+
+ONE_HOME = {
+    r"object_pairs_hook|parse_constant": ("types/json_text.py", "parsing/repair/values.py"),
+    r"subprocess\.|Popen|create_subprocess|os\.fork\b": (
+        "tools/processes.py", "tools/workspace/launching.py",  # which is the supervisor's program
+    ),
+    r"\breprlib\b": ("showing.py",),
+}  # fmt: skip
+"""What only some files do: decode JSON by rules, start processes, shorten values for messages."""
+
+
+@pytest.mark.parametrize("what", ONE_HOME)
+def test_what_is_done_in_one_place_is_done_there_alone(what: str) -> None:
+    found = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("*.py")
+        if re.search(what, path.read_text("utf-8"))
+    }
+    assert found == {*ONE_HOME[what]}
 
 
 def test_the_parser_touches_nothing_but_text() -> None:

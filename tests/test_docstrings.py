@@ -21,7 +21,7 @@ MODULES = sorted(
     for path in ROOT.rglob("*.py")
     if ">>> " in path.read_text("utf-8")
 )
-INSTANCES = {"classifiers", "formats", "qwen25"}
+INSTANCES = {"classifiers", "compiled", "formats", "qwen25"}
 """Public names that are values; their class says what they do."""
 
 

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 from tests.cli import rogues
-from tunaeval.registry import LONGEST, shown, who, words_of
+from tunaeval.registry import LONGEST, who, words_of
+from tunaeval.showing import brief
 
 PROGRAM = """
 import json, logging, sys
@@ -71,7 +72,7 @@ class RudeError(Exception):
 def test_nothing_about_a_plug_in_keeps_it_from_being_named() -> None:
     assert who(Rude(), "client") == "client a Rude"
     assert who(json, "client", "mine") == "client 'mine'"
-    assert shown(Rude()) == "a Rude"
+    assert brief(Rude()) == "a Rude"
     assert words_of(RudeError()) == "RudeError"
     assert words_of(ValueError("one\n  two\r\nthree")) == "ValueError: one two three"
     assert len(words_of(ValueError("x" * 9999))) == len("ValueError: ") + LONGEST

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -62,11 +65,44 @@ def test_each_reply_is_counted_once_under_what_it_is(folder: Path) -> None:
     assert counted["share"] == pytest.approx(2 / 3)
 
 
-def test_an_older_commit_reads_the_same_texts(folder: Path) -> None:
-    if not (PROGRAMS.parent / ".git").exists():
-        pytest.skip("needs the history of a checkout")
-    found = json.loads(run("real_replies", folder, "--against", "HEAD", "--json"))["differences"]
-    assert sum(count for *_, count in found) <= len(REPLIES)
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of the library and the programs, with a commit of its own."""
+    root = tmp_path / "checkout"
+    for part in ("tunaeval", "benchmarks"):
+        shutil.copytree(
+            PROGRAMS.parent / part, root / part, ignore=shutil.ignore_patterns("__pycache__")
+        )
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], cwd=root, check=True)
+    return root
+
+
+def against(checkout: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What `real_replies.py` says of a checkout beside its last commit."""
+    program = checkout / "benchmarks" / "real_replies.py"
+    command = [sys.executable, str(program), str(folder), "--against", "HEAD", "--json"]
+    path = {**os.environ, "PYTHONPATH": str(checkout)}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=path)
+
+
+def test_an_older_commit_reads_the_same_texts_by_its_own_code(folder: Path, checkout: Path) -> None:
+    judge = checkout / "tunaeval" / "parsing" / "judge.py"
+    judge.write_text(judge.read_text() + "\nAFTER_THE_COMMIT = 1\n")
+    done = against(checkout, folder)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["differences"] == []
+    here, older = re.findall(r": (\S+), digest (\w{12})\n", done.stderr)
+    assert here[1] != older[1]
+    assert Path(here[0]).parts[-3:] == ("here", "tunaeval", "__init__.py")
+    assert Path(older[0]).parts[-3:] == ("older", "tunaeval", "__init__.py")
+
+
+def test_a_commit_is_not_compared_with_itself(folder: Path, checkout: Path) -> None:
+    done = against(checkout, folder)
+    assert done.returncode == 1
+    assert "nothing would be compared" in done.stderr
 
 
 def test_each_text_is_timed(folder: Path) -> None:

@@ -14,7 +14,7 @@ import tunaeval
 from tests.reports.results import report, result
 from tunaeval import Diagnosis, ParseResult, ToolCall, Verdict
 from tunaeval.matching.values import Failure
-from tunaeval.showing import counted, table_html
+from tunaeval.showing import brief, counted, table_html
 from tunaeval.types.calls import Repair, Tools
 from tunaeval.types.runs import ScoreResult, Suite
 
@@ -145,3 +145,50 @@ def test_numbers_agree_with_their_nouns() -> None:
     assert [counted(number, "call") for number in (0, 1, 2)] == ["0 calls", "1 call", "2 calls"]
     assert counted(2, "reply", "replies") == "2 replies"
     assert counted(1234567, "row") == "1,234,567 rows"
+
+
+class Rude:
+    """A value whose repr raises, or takes many lines."""
+
+    def __init__(self, words: str | None) -> None:
+        self.words = words
+
+    def __repr__(self) -> str:
+        if self.words is None:
+            raise ValueError("no")
+        return self.words
+
+
+VALUES = st.recursive(
+    st.one_of(
+        HOSTILE, st.none(), st.integers(), st.floats(), st.binary(), st.integers(2**256, 2**20000),
+        st.builds(Rude, st.one_of(st.none(), HOSTILE)),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner), st.dictionaries(HOSTILE, inner), st.tuples(inner), st.frozensets(HOSTILE),
+    ),
+)  # fmt: skip
+
+
+@given(value=VALUES, limit=st.sampled_from([20, 60, 200]))
+def test_a_value_in_a_message_is_one_short_line(value: object, limit: int) -> None:
+    line = brief(value, limit)
+    assert line.isprintable()
+    assert 0 < len(line) <= limit
+
+
+@given(value=st.one_of(st.booleans(), st.integers(-(10**20), 10**20), st.text("ab '", max_size=20)))
+def test_a_short_value_is_shown_whole(value: object) -> None:
+    assert brief(value) == repr(value)
+    assert brief({"b": value, "a": [value]}, 200) == repr({"b": value, "a": [value]})
+
+
+def test_a_value_that_contains_itself_and_one_of_any_depth_are_shown() -> None:
+    circle: list[object] = []
+    circle.append({"in": circle})
+    deep: object = 1
+    for _ in range(100_000):
+        deep = [deep]
+    assert brief(circle) == "[{'in': [{...}]}]"
+    assert brief(deep) == "[[[[...]]]]"
+    assert brief(["x" * 100, *range(10)]) == f"['{'x' * 27}...{'x' * 25}..."

@@ -37,9 +37,10 @@ _NAMES = {
     "models.endpoint.serving": "ModelEndpoint model_endpoint",
     "parsing.api": "formats instructions parse parse_levels parse_many parse_message"
     " parser_for qwen25 render stream",
-    "parsing.collect": "Event",
+    "parsing.events": "Event",
     "parsing.constraint": "Constraint constrain",
     "parsing.reader": "Stream",
+    "parsing.window": "compiled",
     "reports.drift": "Change Drift compare_tools find_drift",
     "reports.console": "print_execution",
     "runs.directory": "load_report",

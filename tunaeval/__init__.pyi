@@ -37,10 +37,11 @@ from .parsing.api import parser_for as parser_for
 from .parsing.api import qwen25 as qwen25
 from .parsing.api import render as render
 from .parsing.api import stream as stream
-from .parsing.collect import Event as Event
 from .parsing.constraint import Constraint as Constraint
 from .parsing.constraint import constrain as constrain
+from .parsing.events import Event as Event
 from .parsing.reader import Stream as Stream
+from .parsing.window import compiled as compiled
 from .plugins import registries as registries
 from .reports.console import print_execution as print_execution
 from .reports.drift import Change as Change

@@ -51,9 +51,6 @@ MAX_FAST = 16384
 SCALAR_TEXT = 1000
 """A longer text is neither a word nor a number, even if its schema asks for one."""
 
-SHOWN_VALUE = 60
-"""How much of a value a message shows: enough to find it."""
-
 SHOWN_NAME = 60
 """How much of an argument's name a message or a path shows."""
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -25,10 +23,11 @@ from tunaeval.runs.grading.grades import checks
 from tunaeval.runs.harnesses import harnesses
 from tunaeval.scoring.scorers import scorers
 from tunaeval.tools.frameworks import wrappers
+from tunaeval.tools.processes import Child
 from tunaeval.tools.success import classifiers
 from tunaeval.types.roles import Client, Writer
 from tunaeval.types.shapes import instance_of, maker_of
-from tunaeval.workers import end_group, in_daemon
+from tunaeval.workers import in_daemon
 
 PAGE_WRITERS = {"html": "tunaeval.runs.viewer.html:page_writer"}
 """The writer that parses replies again, which is why it is in a layer above the reports."""
@@ -107,7 +106,9 @@ def looked_at(groups: Iterable[Registry[Any]]) -> list[Entry]:
 def _entries(claims: list[_Claim]) -> Iterator[Entry]:
     seconds = _seconds()
     while claims:
-        with _process(claims) as process:
+        given = json.dumps([sys.path, [(one.group, one.name, one.source) for one in claims]])
+        words = [sys.executable, "-P", "-c", _PROGRAM, given]
+        with Child(words, errors=None) as process:
             try:
                 _line(process, _SECONDS)
                 while claims:
@@ -135,35 +136,17 @@ def _seconds() -> float:
     return seconds if 0 < seconds < threading.TIMEOUT_MAX else _SECONDS
 
 
-@contextmanager
-def _process(claims: list[_Claim]) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process that reports on these plug-ins; at the end kill it and its children."""
-    given = json.dumps([sys.path, [(one.group, one.name, one.source) for one in claims]])
-    with subprocess.Popen(  # noqa: S603 - our own program, in this interpreter
-        [sys.executable, "-P", "-c", _PROGRAM, given],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            end_group(process)
-
-
-def _line(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+def _line(process: Child, seconds: float) -> bytes:
     """Return the next line that it prints. Raise _Silent at the timeout, or if it has ended."""
-    assert process.stdout is not None  # noqa: S101 - it is a pipe
     try:
-        line = in_daemon(process.stdout.readline).result(seconds)
+        line = in_daemon(process.line).result(seconds)
     except TimeoutError:
         raise _Silent from None
     if line:
         return line
-    try:
-        code = process.wait(seconds)
-    except subprocess.TimeoutExpired:  # the plug-in closed the pipe, and the process runs on
-        raise _Silent from None
+    code = process.wait(seconds)
+    if code is None:  # the plug-in closed the pipe, and the process runs on
+        raise _Silent
     how = f"signal {-code}" if code < 0 else f"exit code {code}"
     raise _Silent(f"it ended the process that looked at it ({how})")
 

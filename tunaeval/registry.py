@@ -15,8 +15,8 @@ import re
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import (
@@ -26,6 +26,7 @@ from tunaeval.errors import (
     PluginShapeError,
     UnknownNameError,
 )
+from tunaeval.showing import brief
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -33,11 +34,15 @@ if TYPE_CHECKING:
 LONGEST = 300
 """How many characters of an exception's message are kept."""
 
-_NOT_THEIRS = re.compile(
-    rf"<|{re.escape(str(Path(__file__).parent))}|{re.escape(str(Path(os.__file__).parent))}"
-    "(?!.*site-packages)"
-)
-"""How the file names of generated code, of this package and of the standard library begin."""
+
+@cache
+def _not_theirs() -> re.Pattern[str]:
+    """How the file names of generated code, of this package and of the standard library begin."""
+    from pathlib import Path  # noqa: PLC0415 - a parse needs no paths
+
+    ours, library = (re.escape(str(Path(file).parent)) for file in (__file__, os.__file__))
+    return re.compile(rf"<|{ours}|{library}(?!.*site-packages)")
+
 
 Check: TypeAlias = Callable[[object], str | None]
 """A function that returns what is wrong with a thing's shape, or None if nothing is."""
@@ -66,7 +71,7 @@ def who(thing: object, kind: str, name: str | None = None) -> str:
         called: object = own if name is None else name
     except Exception:  # noqa: BLE001 - a plug-in's attributes may run code
         called = None
-    return f"{kind} {called!r}" if isinstance(called, str) else f"{kind} {shown(thing)}"
+    return f"{kind} {called!r}" if isinstance(called, str) else f"{kind} {brief(thing)}"
 
 
 def words_of(error: BaseException) -> str:
@@ -81,21 +86,15 @@ def words_of(error: BaseException) -> str:
 
 def words_with_place(error: BaseException) -> str:
     """Return `words_of` a plug-in's exception, with the line of its code that raised it."""
+    from pathlib import Path  # noqa: PLC0415 - as above
+
     place, trace = "", error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        if not _NOT_THEIRS.match(code.co_filename):
+        if not _not_theirs().match(code.co_filename):
             place = f" ({'/'.join(Path(code.co_filename).parts[-2:])}:{trace.tb_lineno})"
         trace = trace.tb_next
     return words_of(error) + place
-
-
-def shown(value: object) -> str:
-    """Return the first 60 characters of a value's repr, or its type if the repr raises."""
-    try:
-        return f"{value!r:.60}"
-    except Exception:  # noqa: BLE001 - a plug-in's __repr__ may raise anything
-        return f"a {type(value).__name__}"
 
 
 def raised(thing: object, kind: str, error: BaseException, wanted: str) -> PluginError:
@@ -339,7 +338,8 @@ class Registry(Generic[T]):
         try:
             found: object = self.get(name)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a listing survives what it lists
-            return Entry(name, self.group, source, "broken", _words(error), aliases)
+            why = str(error) if isinstance(error, PluginError) else words_of(error)
+            return Entry(name, self.group, source, "broken", why, aliases)
         reason = _needs(found) if self.kind == "client" and callable(found) else ""
         return Entry(name, self.group, source, "ok", reason, aliases)
 
@@ -423,7 +423,3 @@ def _points() -> Iterator[tuple[str, EntryPoint]]:
 
 def _distribution(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else point.value
-
-
-def _words(error: BaseException) -> str:
-    return str(error) if isinstance(error, PluginError) else words_of(error)

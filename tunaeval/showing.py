@@ -6,7 +6,8 @@ the one function that makes markup escapes every text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from reprlib import Repr
 from typing import Protocol, TypeVar
@@ -48,6 +49,25 @@ def _line(self: _Shown) -> str:
 
 def _table(self: _Shown) -> str:
     return table_html(self._in_short(), self._in_rows())
+
+
+def shows_keywords(
+    function: Callable[..., object],
+    kinds: Mapping[str, object],
+    usual: Mapping[str, object],
+    *,
+    more: bool = False,
+) -> None:
+    """Let `help` show keywords that a function takes as `**` of a typed dictionary, with their
+    annotations (`kinds`) and their values if they are not given; with `more` it takes others, too.
+    """
+    from inspect import Parameter, signature  # noqa: PLC0415 - a parse needs no signature
+
+    *own, rest = (found := signature(function)).parameters.values()
+    named = [Parameter(name, Parameter.KEYWORD_ONLY, default=usual[name], annotation=kind)
+             for name, kind in kinds.items()]  # fmt: skip
+    shown = found.replace(parameters=[*own, *named, *([rest] if more else [])])
+    function.__signature__ = shown  # type: ignore[attr-defined]  # `inspect` looks for this name
 
 
 def table_html(title: str, rows: Iterable[Sequence[str]]) -> str:
@@ -97,36 +117,52 @@ def _escaped(character: str) -> str:
 class _Short(Repr):
     """Short reprs of values of any depth and length, with integers of any size."""
 
-    def __init__(self) -> None:
+    def __init__(self, maxstring: int) -> None:
         super().__init__()
-        self.maxstring = self.maxother = 60
+        self.maxstring, self.maxlevel, self.maxlong = maxstring, 3, _TEXT
 
     def repr_int(self, x: int, level: int) -> str:
+        bits = x.bit_length()
+        return super().repr_int(x, level) if bits <= _BITS else f"(an integer of {bits} bits)"
+
+    def repr_instance(self, x: object, level: int) -> str:
+        """Return the repr, and raise what it raises: `Repr` would show the object's address."""
         del level
-        return repr(x) if x.bit_length() <= 256 else f"(an integer of {x.bit_length()} bits)"
+        return repr(x)
+
+    def repr_dict(self, x: dict[object, object], level: int) -> str:
+        """Return the first keys in their own order: `Repr` would sort all of them."""
+        few = {} if level <= 0 else dict(islice(x.items(), self.maxdict))
+        pairs = [f"{self.repr1(key, level - 1)}: {self.repr1(few[key], level - 1)}" for key in few]
+        return f"{{{', '.join([*pairs, *['...'] * (len(few) < len(x))])}}}"
 
 
-def shown(value: object) -> str:
-    """Return a short repr of a value: each text or number in it has at most about 60 characters."""
-    return _SHORT.repr(value)
+_short = cache(_Short)
 
 
-_SHORT = _Short()
+_BITS = 14_000
+"""More are over 4,300 digits, which Python does not write."""
+_TEXT = 60
+"""The most characters of a text within a value; of a longer one, the middle is left out."""
 
 
-def brief(value: object, limit: int = 60) -> str:
-    """Return the first `limit` characters of a value's repr. If that raises, as it does for deep
-    nesting, for integers of too many digits, and in some classes, return those of a shortened repr.
+def brief(value: object, limit: int = _TEXT) -> str:
+    """Return the repr of a value for a message: at most `limit` characters on one line, with
+    everything unprintable escaped, and "..." where something is left out.
+
+    The cost is bounded whatever the size and depth of the value, and nothing is raised: not for
+    cycles, for integers of many digits, or by a class whose repr fails.
     """
     try:
-        return repr(value)[:limit]
+        text = visible(_short(limit if isinstance(value, str) else _TEXT).repr(value))
     except Exception:  # noqa: BLE001 - the value's own code may raise anything
-        return shown(value)[:limit]
+        text = f"a {type(value).__name__}"
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 def short_call(name: str, arguments: Mapping[str, object]) -> str:
     """Return a call as it would be typed, with its arguments shortened."""
-    return f"{name}({', '.join(f'{key}={shown(value)}' for key, value in arguments.items())})"
+    return f"{name}({', '.join(f'{key}={brief(value)}' for key, value in arguments.items())})"
 
 
 def counted(number: int, noun: str, nouns: str | None = None) -> str:

@@ -11,14 +11,13 @@ calls.
 from __future__ import annotations
 
 import contextvars
-import os
 import signal
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tunaeval.errors import TunaevalError, UsageError
 
@@ -94,23 +93,6 @@ def spread(
             worker.end()
         for worker in crew:
             worker.release()
-
-
-class _Leader(Protocol):
-    """A process that leads a process group of its own."""
-
-    @property
-    def pid(self) -> int: ...
-    def kill(self) -> None: ...
-
-
-def end_group(process: _Leader) -> None:
-    """Kill a process and its process group (on Windows not the group), unless they have ended."""
-    with suppress(ProcessLookupError, PermissionError):
-        if sys.platform == "win32" or not hasattr(os, "killpg"):
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def why_unsendable(thing: object) -> str | None:

@@ -38,7 +38,7 @@ def said(content: object, **more: object) -> dict[str, Any]:
         (said([{"functionCall": {"name": "delete_all"}}]), "content[0] is {'functionCall'"),
         (
             said([{"text": "x", "functionCall": {"name": "delete_all"}}]),
-            "content[0] is {'functionCall'",
+            "content[0] is {'text': 'x', 'functionCall'",
         ),
         (said([5]), "content[0] is 5"),
         (said([TOOL_USE], tool_calls=[{**CALL, "id": "2"}]), "content[0] is a 'tool_use' part"),

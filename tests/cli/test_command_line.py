@@ -27,7 +27,9 @@ def test_help_goes_to_stdout(arguments: list[str], capsys: pytest.CaptureFixture
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"tunaeval {tunaeval.__version__}\n"
+    assert capsys.readouterr().out == (
+        f"tunaeval {tunaeval.__version__}{' (compiled)' if tunaeval.compiled else ''}\n"
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -34,8 +34,8 @@ def test_lines_go_from_stdin_to_stdout(tuna: Tuna) -> None:
     ("line", "why"),
     [
         (b'{"text": "<tool_call>{}</tool_call>"}', "missing-name"),
-        (b'{"text": 1.50, "text": 2}', "a key occurs twice"),
-        (b'{"text": 1e999}', "too large"),
+        (b'{"text": 1.50, "text": 2}', "twice in one object"),
+        (b'{"text": 1e999}', "beyond all floats"),
         (b'{"text": "caf\xe9"}', "not JSON"),
         (b"{broken", "not JSON"),
         (b"[" * 100_000, "not JSON"),

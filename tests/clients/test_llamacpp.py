@@ -84,7 +84,7 @@ class TestTheRealModel:
     def test_ctrl_c_is_left_to_the_parent(self, client: LlamaCppClient, ask: Ask) -> None:
         ask(Request(QUESTION, max_tokens=1))
         assert client._child is not None
-        client._child._process.send_signal(signal.SIGINT)
+        os.kill(client._child._process.pid, signal.SIGINT)
         assert ask(Request(QUESTION, max_tokens=1)).retries == 0
 
     def test_the_server_ends_with_a_parent_that_is_killed(self) -> None:

@@ -191,7 +191,7 @@ def test_ids_and_streaming_change_no_key_and_texts_do(
         ('{"recording": 1}\n', "is of version None"),
         ('{"cassette": 1}\n', "line 1: 'masks'"),
         ('{"cassette": 1, "masks": {"<x>": "("}}\n', "line 1: "),
-        ('{"cassette": 1, "masks": {}}\n{"key": "x"}\n', "line 2: 'request'"),
+        ('{"cassette": 1, "masks": {}}\n{"key": "x"}\n', "line 2: 'message'"),
         (
             _HEAD + '{"key": "x", "request": {}, "message": {}, "finish_reason": "stop"}',
             "its request was changed",

@@ -3,6 +3,7 @@
     python tests/fuzz/against_an_oracle.py [--commit C] [--texts N] [--seed S] [--streams]
         [--without MARK ...]
     python tests/fuzz/against_an_oracle.py --replies FOLDER [--commit C] [--texts N] [--streams]
+    python tests/fuzz/against_an_oracle.py --library FOLDER [--replies FOLDER] [--texts N]
 
 The library of the older commit is written into a directory of its own and read by a process of its
 own. Texts are fixtures, damaged and hostile texts of every format, and mixes of several formats,
@@ -12,6 +13,9 @@ each with the tools of its prompt, by `auto` and by one other format, at one lev
 `--streams` this engine reads them in random chunks. A mark that only one of the two knows would
 hide every other difference: `--without` leaves out the texts that have it. Prints the first
 differences of each kind and how many there were, by format and kind; exit code 1 if there was one.
+
+With `--library` the other library is that in a folder, the same but compiled: both read half of the
+texts in the same random chunks, and the events of streams are compared, too.
 """
 
 from __future__ import annotations
@@ -57,12 +61,13 @@ def answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str,
     """What the library that is imported here makes of it, as values that any version has."""
     reader = readers[question.format]
     known = tools if question.tools is True else _tools_of(question.tools or None)
+    events: list[Any] = []
     if question.cuts:
         stream, at = reader.stream(tools=known, level=question.level), 0
         for size in question.cuts:
-            stream.feed(question.text[at : at + size])
+            events += stream.feed(question.text[at : at + size])
             at += size
-        stream.feed(question.text[at:])
+        events += stream.feed(question.text[at:])
         result = stream.finish()
     else:
         result = reader.parse(question.text, tools=known, level=question.level)
@@ -71,6 +76,7 @@ def answer(question: Question, readers: dict[str, Any], tools: Any) -> dict[str,
             (c.name, repr(c.arguments), c.id, c.format, c.span and tuple(c.span), _repairs(c))
             for c in result.calls
         ],
+        "events": list(map(repr, events)),
         "content": result.content,
         "reasoning": result.reasoning,
         "diagnoses": [(d.code, d.message, d.span and tuple(d.span)) for d in result.diagnoses],
@@ -100,6 +106,7 @@ def _repairs(call: Any) -> list[tuple[Any, ...]]:
 def serve() -> None:
     """The older library's process: a batch of questions a line in, their answers out."""
     readers, tools = _library()
+    print(_engine(), flush=True)
     for line in sys.stdin:
         answers = [_known_answer(_question(f), readers, tools) for f in json.loads(line)]
         print(json.dumps(answers), flush=True)
@@ -142,16 +149,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     readers, tools = _library()
     differences: Counter[tuple[str, str]] = Counter()
     with TemporaryDirectory() as folder:
-        process = _oracle(arguments.commit, Path(folder))
+        place = arguments.library or _archived(arguments.commit, Path(folder))
+        process, streams = _oracle(place.resolve()), 0.5 if arguments.library else arguments.streams
         if arguments.replies:
-            made = _replies(chance, arguments.replies, streams=arguments.streams)
+            made = _replies(chance, arguments.replies, streams=streams)
         else:
-            made = _questions(chance, arguments.seed, streams=arguments.streams)
+            made = _questions(chance, arguments.seed, streams=streams)
         made = (one for one in made if not any(mark in one.text for mark in arguments.without))
         done = 0
         while questions := list(islice(made, min(_BATCH, arguments.texts - done))):
             done += len(questions)
-            whole = [tuple(q._replace(cuts=())) for q in questions]
+            whole = [tuple(q if arguments.library else q._replace(cuts=())) for q in questions]
             assert process.stdin is not None
             assert process.stdout is not None
             print(json.dumps(whole), file=process.stdin, flush=True)
@@ -174,7 +182,7 @@ def _compare(
     differences: Counter[tuple[str, str]],
 ) -> None:
     for field, wanted in old.items():
-        if ours[field] == wanted:
+        if ours[field] == wanted or (field == "events" and not wanted):
             continue
         if field == "content" and _words(ours[field]) == _words(wanted):
             differences[question.format, "white space and semicolons of content"] += 1
@@ -202,18 +210,37 @@ def _words(content: str) -> str:
     return "".join(content.replace(";", "").split())
 
 
-def _oracle(commit: str, folder: Path) -> subprocess.Popen[str]:
+def _archived(commit: str, folder: Path) -> Path:
+    """Write the library of a commit into a folder."""
     packed = subprocess.run(
         ["git", "archive", commit, "tunaeval"],
         cwd=ROOT, capture_output=True, check=True,
     )  # fmt: skip
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
         archive.extractall(folder, filter="data")
-    return subprocess.Popen(
-        [sys.executable, __file__, "--serve"],
+    return folder
+
+
+def _oracle(folder: Path) -> subprocess.Popen[str]:
+    """Start the other library, which says from which file it was read."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", __file__, "--serve"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=folder, text=True,
         env={**os.environ, "PYTHONPATH": str(folder)},
     )  # fmt: skip
+    assert process.stdout is not None
+    engine = process.stdout.readline().strip()
+    print(f"read by {_engine()} and by {engine}", flush=True)
+    if not Path(engine).is_relative_to(folder):
+        sys.exit(f"{engine} was read instead of the library in {folder}")
+    return process
+
+
+def _engine() -> str:
+    """The file of the engine that is imported here."""
+    from tunaeval.parsing import judge
+
+    return str(Path(judge.__file__).resolve())
 
 
 # --- texts ---------------------------------------------------------------------------------------
@@ -244,7 +271,7 @@ _PROSE = (
 )
 
 
-def _questions(chance: random.Random, seed: int, *, streams: bool) -> Iterator[Question]:
+def _questions(chance: random.Random, seed: int, *, streams: float) -> Iterator[Question]:
     """Texts without end."""
     from tunaeval.testing.selftest.measured import subjects
     from tunaeval.testing.selftest.texts import TextMaker
@@ -266,12 +293,12 @@ def _questions(chance: random.Random, seed: int, *, streams: bool) -> Iterator[Q
             text = _mix(chance, [chance.choice(makers)[1] for _ in range(3)])
         if chance.random() < 0.2:
             text = text[: chance.randrange(len(text) + 1)]
-        cuts = _cuts(chance, len(text)) if streams else ()
+        cuts = _cuts(chance, len(text)) if chance.random() < streams else ()
         level = chance.choice(LEVELS) if chance.random() < 0.5 else "standard"
         yield Question(name, text, chance.random() < 0.5, level, cuts)
 
 
-def _replies(chance: random.Random, folder: Path, *, streams: bool) -> Iterator[Question]:
+def _replies(chance: random.Random, folder: Path, *, streams: float) -> Iterator[Question]:
     """What real models wrote, in random order: by `auto`, and a third of it by another format."""
     from tunaeval.grammar.formats import FORMATS
     from tunaeval.types.parsing import LEVELS
@@ -291,7 +318,8 @@ def _replies(chance: random.Random, folder: Path, *, streams: bool) -> Iterator[
             tools = [{**one, "name": one["name"].replace(".", "_")} for one in tools]
         level = chance.choice(("standard", *LEVELS))
         for name in ("auto", *([chance.choice([*FORMATS])] if chance.random() < 0.3 else [])):
-            yield Question(name, text, tools, level, _cuts(chance, len(text)) if streams else ())
+            cuts = _cuts(chance, len(text)) if chance.random() < streams else ()
+            yield Question(name, text, tools, level, cuts)
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -323,6 +351,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--commit", default=COMMIT, help=f"the older one ({COMMIT})")
     parser.add_argument("--texts", type=int, default=10_000, help="so many (10,000)")
     parser.add_argument("--seed", type=int, default=0, help="the same seed, the same texts (0)")
+    parser.add_argument("--library", type=Path, help="a folder with the other library, compiled")
     parser.add_argument("--replies", type=Path, help="a folder of published replies to read")
     parser.add_argument("--without", nargs="*", default=[], help="leave out texts with these marks")
     parser.add_argument("--streams", action="store_true", help="read here in random chunks")

@@ -54,7 +54,7 @@ DAMAGED: dict[str, tuple[dict[str, Any], str]] = {
     "a tuple": ({"message": {"tool_calls": ()}}, "message.tool_calls=(), wanted JSON"),
     "NaN": ({"message": {"x": math.nan}}, "message.x=nan, wanted JSON"),
     "a key": ({"message": {"x": {1: 2}}}, "message.x={1: 2}, wanted JSON"),
-    "what has no words": ({"message": {"x": Unprintable()}}, "message.x=<Unprintable instance"),
+    "what has no words": ({"message": {"x": Unprintable()}}, "message.x=a Unprintable, wanted"),
     "what contains itself": ({"message": {"x": endless}}, "wanted JSON"),
     "finish_reason": ({"finish_reason": 1}, "finish_reason=1, wanted a text or None"),
     "source": ({"source": "air"}, "source='air', wanted 'structured', 'text' or None"),

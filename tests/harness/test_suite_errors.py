@@ -77,7 +77,7 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     "depth in YAML": ("a.yaml", "[" * 5_000, ("a.yaml", "nested too deeply")),
     "another ending": ("a.toml", "", ("a.toml", ".json, .jsonl, .yaml, .yml")),
     # its header
-    "a text": ("a.json", '"tunacode"', ("a.json", 'found "tunacode"', "list of scenarios")),
+    "a text": ("a.json", '"tunacode"', ("a.json", "found 'tunacode'", "list of scenarios")),
     "scenarios of another kind": ("a.json", {"scenarios": 3}, ("a.json, scenarios: found 3",)),
     "no scenarios": ("a.json", [], ("a.json", "no scenario", "add")),
     "only a header": ("a.jsonl", [{"name": "x"}], ("a.jsonl", "no scenario")),
@@ -110,7 +110,7 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     ),
     "a bad tool": ("a.json", suite(tools=[{}]), ("a.json: tools[0].name is missing",)),
     "paths of another kind": ("a.json", suite(paths=["x"]), ("a.json, paths: found", "object")),
-    "paths of no list": ("a.json", suite(paths={"bash": "cwd"}), ("paths.bash", '"cwd"', "list")),
+    "paths of no list": ("a.json", suite(paths={"bash": "cwd"}), ("paths.bash", "'cwd'", "list")),
     "paths of no tool": ("a.json", suite(paths={"gerp": []}), ("paths.gerp", "mean 'grep'")),
     "paths of no argument": (
         "a.json",
@@ -198,15 +198,15 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     "a wrong type": (
         "a.json",
         call("bash", command="x", timeout="30"),
-        (f"{AT}.arguments.timeout", 'found "30", wanted integer or null'),
+        (f"{AT}.arguments.timeout", "found '30', wanted integer or null"),
     ),
-    "a boolean for a number": ("a.json", call("web_fetch", timeout=True), ("found true",)),
+    "a boolean for a number": ("a.json", call("web_fetch", timeout=True), ("found True",)),
     "a wrong type in a list": (
         "a.json",
         call("list_dir", ignore=["a", 1]),
-        ('found ["a", 1], wanted array of string each or null',),
+        ("found ['a', 1], wanted array of string each or null",),
     ),
-    "a wrong type for an object": ("a.json", call("bash", env="A=1"), ('found "A=1"', "object")),
+    "a wrong type for an object": ("a.json", call("bash", env="A=1"), ("found 'A=1'", "object")),
     "a wrong type among several": (
         "a.json",
         call("grep", pattern={"$any_of": ["x", 1]}),
@@ -215,7 +215,7 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     "a value outside an enum": (
         "a.json",
         {"tools": [CITY], "scenarios": OSLO},
-        ('expected_args.c: found "Bonn", wanted one of "Oslo", "Rome"',),
+        ("expected_args.c: found 'Bonn', wanted one of 'Oslo', 'Rome'",),
     ),
     "an unknown matcher": (
         "a.json",
@@ -258,7 +258,7 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     "a sequence of another kind": (
         "a.json",
         [{"query": "q", "expected_tool_sequence": "glob"}],
-        ('scenario 1, expected_tool_sequence: found "glob"',),
+        ("scenario 1, expected_tool_sequence: found 'glob'",),
     ),
     "a query that is no text": (
         "a.json",

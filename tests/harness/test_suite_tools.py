@@ -94,9 +94,9 @@ def test_a_suite_says_which_tools_are_its_own(tmp_path: Path) -> None:
         ),
         (
             {"catalogue": "tunacode-0.2", "tools": [{"name": "t"}]},
-            ('tools: found [{"name": "t"}], wanted names',),
+            ("tools: found [{'name': 't'}], wanted names",),
         ),
-        ({"catalogue": "tunacode-0.2", "tools": None}, ("tools: found null",)),
+        ({"catalogue": "tunacode-0.2", "tools": None}, ("tools: found None",)),
         ({"catalogue": 3}, ("catalogue: found 3", "string")),
         ({"catalogue": "tunacode-0.3", "tools": ["bash"]}, ("catalogue: ", "'tunacode-0.2'")),
         (
@@ -109,7 +109,7 @@ def test_a_suite_says_which_tools_are_its_own(tmp_path: Path) -> None:
         ),
         (
             {"parameter_descriptions": "no"},
-            ('parameter_descriptions: found "no", wanted true or false',),
+            ("parameter_descriptions: found 'no', wanted true or false",),
         ),
     ],
 )

@@ -251,7 +251,7 @@ def test_arguments_that_a_schema_leaves_open_may_be_expected(write: Write) -> No
     data = {"tools": [{"name": "t", "parameters": schema}], "scenarios": [row]}
     assert load_suite(write("open.json", data)).scenarios[0].expect.calls
     row["expect"] = {"calls": [{"name": "t", "arguments": {"x": "1"}}]}
-    with pytest.raises(SuiteError, match=r'arguments\.x: found "1", wanted integer'):
+    with pytest.raises(SuiteError, match=r"arguments\.x: found '1', wanted integer"):
         load_suite(write("open.json", data))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.parsing.samples import TOOLS, codes
 from tunaeval import parse, parse_message, stream
-from tunaeval.parsing.collect import Event
+from tunaeval.parsing.events import Event
 from tunaeval.testing.strategies import chunkings, json_values
 from tunaeval.types.calls import JsonObject
 

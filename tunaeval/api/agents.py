@@ -12,24 +12,25 @@ import os
 import re
 import shlex
 import shutil
-import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeAlias
 
 from tunaeval.errors import ClientSetupError, UnknownNameError, UsageError
 from tunaeval.files.keys import without
 from tunaeval.models.endpoint.serving import ModelEndpoint, model_endpoint
-from tunaeval.registry import shown
 from tunaeval.runs.driving import beside, in_time
-from tunaeval.tools.workspace.launching import end_below, launched
+from tunaeval.showing import brief
+from tunaeval.tools.processes import PIPE, Child, Kept
+from tunaeval.tools.workspace.launching import launched
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, text_of
 from tunaeval.types.faults import Fault, read_fault
 from tunaeval.types.wanted import wanted_items
-from tunaeval.workers import end_group
+from tunaeval.workers import in_daemon
 
 COMMAND = "command:"
 """The prefix of a client's name that makes it a command."""
@@ -80,7 +81,7 @@ class AgentClient:
         model: str | None = None,
     ) -> None:
         if not callable(function):
-            raise UsageError(f"the agent is {shown(function)}; wanted a function")
+            raise UsageError(f"the agent is {brief(function)}; wanted a function")
         if script is not None and upstream is not None:
             raise UsageError("a script and an upstream cannot be combined; leave one of them out")
         self._function = function
@@ -199,25 +200,23 @@ class CommandClient(AgentClient):
         ours = {"HOME": home.name, "PYTHONDONTWRITEBYTECODE": "1"}
         if base_url:
             ours |= {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none-is-needed"}
-        with home:
-            process = await asyncio.create_subprocess_exec(
-                *launched(filled),
-                cwd=task.workspace,
-                env={**ours, **self._environment},
-                stdin=asyncio.subprocess.DEVNULL if asks else asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=sys.platform != "win32",
-            )
-            try:
-                out, err = await process.communicate(None if asks else task.prompt.encode())
-            finally:
-                end_below(process.pid)
-                end_group(process)
-        answer, words = (one[-_KEPT:].decode(errors="replace").strip() for one in (out, err))
-        if process.returncode:
+        with home, tempfile.TemporaryFile() as asked:
+            asked.write(b"" if asks else task.prompt.encode())
+            asked.seek(0)
+            with Child(
+                launched(filled),
+                folder=Path(task.workspace),
+                environment={**ours, **self._environment},
+                given=asked,
+                errors=PIPE,
+                supervised=True,
+            ) as process:
+                kept = Kept(process.out, last=_KEPT), Kept(process.errors, last=_KEPT)
+                code = await asyncio.wrap_future(in_daemon(process.wait))
+            answer, words = (one.whole().decode(errors="replace").strip() for one in kept)
+        if code:
             last = "".join(f": {one[:200]}" for one in words.splitlines()[-1:])
-            words = f"the command exits with {process.returncode}{last}"
+            words = f"the command exits with {code}{last}"
             return AgentRun(answer, ended="error", words=words)
         return AgentRun(answer)
 
@@ -227,7 +226,7 @@ def _split(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError as error:  # a quotation that is not closed
         words = str(error).lower().rstrip(".")
-        raise UsageError(f"the command {command!r:.80} cannot be read: {words}") from None
+        raise UsageError(f"the command {brief(command, 80)} cannot be read: {words}") from None
 
 
 def _places(word: str) -> Iterator[str]:

@@ -10,24 +10,22 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import os
-import subprocess
-import sys
 import tempfile
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import IO, TypeAlias
+from typing import TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.showing import brief
+from tunaeval.tools.processes import Child, Kept
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.copies import copied
 from tunaeval.types.messages import Message
 from tunaeval.types.wanted import wanted_seconds
-from tunaeval.workers import end_group, in_daemon
+from tunaeval.workers import in_daemon
 
 Verdict: TypeAlias = bool | tuple[bool, str]
 Check: TypeAlias = Callable[[Conversation], Verdict | Awaitable[Verdict]] | str | Sequence[str]
@@ -36,7 +34,6 @@ Check: TypeAlias = Callable[[Conversation], Verdict | Awaitable[Verdict]] | str 
 _KEPT = 4_000
 """How many bytes of the end of a command's output are kept."""
 _SHOWN = 300
-_GRACE_SECONDS = 2.0
 _NOT_STARTED = {126: "is not executable", 127: "was not found"}
 """Exit codes with which a shell reports that it could not start a command."""
 _WANTED = (
@@ -156,63 +153,47 @@ class _CommandRun(_CheckRun):
 
     command: str | Sequence[str]
     document: bytes
-    process: subprocess.Popen[bytes] | None = field(default=None, init=False)
-    printed: bytearray = field(default_factory=bytearray, init=False)
+    process: Child | None = field(default=None, init=False)
+    printed: Kept | None = field(default=None, init=False)
     is_given_up: bool = field(default=False, init=False)
 
     def check(self) -> Checked:
-        is_line = isinstance(self.command, str)
         with tempfile.TemporaryFile() as given:
             given.write(self.document)
             given.seek(0)
             try:
-                self.process = subprocess.Popen(  # noqa: S603 - the user's own command
-                    self.command if is_line else list(self.command),
-                    shell=is_line,
-                    stdin=given,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=sys.platform != "win32",
-                )
+                process = self.process = Child(self.command, given=given)
             except OSError as error:
                 reason = error.strerror or error
-                return Checked(None, f"the command {_shown(self.command)} cannot run: {reason}")
-        assert self.process.stdout is not None  # noqa: S101 - it is a pipe
-        if self.is_given_up:  # between the start of the process and its arrival here
-            end_group(self.process)
-        reader = threading.Thread(target=self._read, args=(self.process.stdout,), daemon=True)
-        reader.start()
-        code = self.process.wait()
-        end_group(self.process)
-        reader.join(_GRACE_SECONDS)  # processes that the command left may keep the pipe open
-        return self._judged(code)
-
-    def _judged(self, code: int) -> Checked:
-        printed, name = self._last_line(), _shown(self.command)
+                return Checked(None, f"the command {self._name} cannot run: {reason}")
+        with process:
+            if self.is_given_up:  # between the start of the process and its arrival here
+                process.kill()
+            self.printed = Kept(process.out, last=_KEPT)
+            code = process.wait() or 0
+        printed, name = self._last_line(self.printed.whole()), self._name
         if code in _NOT_STARTED and isinstance(self.command, str):
             return Checked(None, f"the command {name} {_NOT_STARTED[code]}{printed}")
         if code < 0:
             return Checked(None, f"the command {name} was ended by signal {-code}{printed}")
         return Checked(code == 0, f"{name} exits with {code}{printed}")
 
-    def _read(self, stream: IO[bytes]) -> None:
-        with stream:
-            while piece := os.read(stream.fileno(), 1 << 16):
-                self.printed += piece
-                del self.printed[:-_KEPT]
+    @property
+    def _name(self) -> str:
+        return brief(self.command if isinstance(self.command, str) else " ".join(self.command))
 
-    def _last_line(self) -> str:
-        lines = bytes(self.printed).decode(errors="replace").strip().splitlines()
+    def _last_line(self, printed: bytes) -> str:
+        lines = printed.decode(errors="replace").strip().splitlines()
         return f"; it printed: {lines[-1].strip()[:_SHOWN]!r}" if lines else ""
 
     def give_up(self) -> None:
         """Kill the command and the processes that it has started, or is about to start."""
         self.is_given_up = True
-        if self.process is not None and self.process.poll() is None:
-            end_group(self.process)
+        if self.process is not None and self.process.wait(0) is None:
+            self.process.kill()
 
     def so_far(self) -> str:
-        return f" and was ended{self._last_line()}"
+        return f" and was ended{self._last_line(self.printed.so_far() if self.printed else b'')}"
 
 
 def _checked(value: object) -> Checked:
@@ -232,10 +213,6 @@ def _raised(error: BaseException) -> Checked:
 
 def _took_over(seconds: float) -> str:
     return f"it took over {seconds:g} s"
-
-
-def _shown(command: str | Sequence[str]) -> str:
-    return repr(command if isinstance(command, str) else " ".join(command))[:_SHOWN]
 
 
 def _document(conversation: Conversation, query: str) -> bytes:

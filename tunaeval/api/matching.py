@@ -24,7 +24,7 @@ from tunaeval.matching.calls import match as match_calls
 from tunaeval.matching.expectations import read_forbidden
 from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.message import lost_calls
-from tunaeval.showing import brief, counted, short_call, shown, visible
+from tunaeval.showing import brief, counted, short_call, visible
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.tools.success import Success
 from tunaeval.types.calls import ToolCall, Tools
@@ -194,7 +194,7 @@ def wanted_reply(message: object) -> object:
         raise UsageError(f"a {role} message makes no calls; wanted the message of a model")
     if not _has_content(message):
         raise UsageError(
-            f"{shown(message)} has no content and no tool_calls; wanted an OpenAI-style message; "
+            f"{brief(message)} has no content and no tool_calls; wanted an OpenAI-style message; "
             f"for a message of another API, {_CALLS_AS_READ}"
         )
     calls = _field(message, "tool_calls")
@@ -202,7 +202,7 @@ def wanted_reply(message: object) -> object:
         raise UsageError(f"tool_calls is a {type(calls).__name__}; wanted a list of calls, or None")
     content = _field(message, "content")
     if not isinstance(content, str | list | tuple | None):
-        raise UsageError(f"content is {shown(content)}; wanted text, a list of parts or None")
+        raise UsageError(f"content is {brief(content)}; wanted text, a list of parts or None")
     if isinstance(content, list | tuple):
         for fault in _faults(content, {one for call in calls or () for one in _ids(call)}):
             raise UsageError(fault)
@@ -230,7 +230,7 @@ def _faults(parts: Sequence[object], ids: set[str]) -> Iterator[str]:
             )
         elif not _is_text(part):
             yield (
-                f"content[{index}] is {shown(part)}; wanted a text, or a text part; for a "
+                f"content[{index}] is {brief(part)}; wanted a text, or a text part; for a "
                 f"call of another API, {_CALLS_AS_READ}"
             )
 
@@ -442,7 +442,7 @@ class _Explained:
             wrong[argument] = failure.message
         if name == got.name and arguments is not None:
             for key in dict.fromkeys((*arguments, *got.arguments)):
-                same = f"{key}={shown(got.arguments.get(key))}, as wanted"
+                same = f"{key}={brief(got.arguments.get(key))}, as wanted"
                 yield f"    {wrong.get(key, same)}"
 
     def _others(self, known: set[int]) -> Iterator[str]:

@@ -13,11 +13,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.files.reply_store import cache_in
 from tunaeval.grammar.format import Format
-from tunaeval.models.clients.cached import CachedClient
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.plugins import registries
 from tunaeval.runs.driving import Environment
 from tunaeval.runs.harnesses import OURS, PARAMETERS, made_harness, name_of, run_by, takes_of
 from tunaeval.runs.options import RunOptions
@@ -27,8 +24,6 @@ from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
 from tunaeval.types.third_party import closed, made_client
-
-from .agents import COMMAND, CommandClient
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -199,6 +194,9 @@ async def opened(
         if cache is None:
             yield model
         else:
+            from tunaeval.files.reply_store import cache_in  # noqa: PLC0415 - as below
+            from tunaeval.models.clients.cached import CachedClient  # noqa: PLC0415
+
             async with aclosing(cache_in(cache)) as kept:
                 yield CachedClient(model, kept)
     finally:
@@ -209,6 +207,10 @@ async def opened(
 
 
 def _made(client: Client | str, settings: dict[str, Any]) -> Client:
+    # To import `run` alone loads no HTTP, no model endpoint, scores or rewards.
+    from .agents import COMMAND, CommandClient  # noqa: PLC0415
+    from .extensions import registries  # noqa: PLC0415
+
     known = registries()["clients"]
     if not isinstance(client, str):
         if isinstance(client, type):

@@ -26,16 +26,17 @@ from tunaeval.scoring.history import history_of
 from tunaeval.scoring.scorers import ScoringFunction, scorer_of, waits
 from tunaeval.scoring.scorers import scorers as known_scorers
 from tunaeval.scoring.settings import USUAL_SETTINGS, ScoreSettings
+from tunaeval.showing import brief, shows_keywords
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.conversations import Checked, Conversation
 from tunaeval.types.history import History
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.roles import Client, Scorer, Transcript
-from tunaeval.types.runs import SCORES_VERSION, Expectation, ExpectedCall, ScoreRecord, ScoreResult
+from tunaeval.types.runs import SCORES_VERSION, ScoreRecord, ScoreResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_path, wanted_seconds
 
-from .checks import Check, Checking
+from .checks import Checking
 from .matching import read_calls
 from .sessions import ScoreKeywords
 
@@ -47,21 +48,20 @@ if TYPE_CHECKING:
 CHECK_SECONDS = 60.0
 
 
+_USUAL: ScoreKeywords = {
+    "preset": "default", "categories": (), "settings": USUAL_SETTINGS, "check": None,
+    "check_timeout": CHECK_SECONDS, "expect": None, "forbid": (), "judge": None, "notes": (),
+}  # fmt: skip
+"""What the keywords of `score` are if they are not given."""
+
+
 async def ascore(
     messages: object,
     query: str,
     *,
     executions: Iterable[ToolExecution] = (),
-    preset: str = "default",
-    categories: Iterable[str | Scorer | ScoringFunction] = (),
-    settings: ScoreSettings = USUAL_SETTINGS,
-    check: Check | None = None,
-    check_timeout: float = CHECK_SECONDS,
-    expect: Expectation | Mapping[str, Any] | None = None,
-    forbid: Sequence[str | Mapping[str, Any] | ExpectedCall] = (),
-    judge: Judge | Client | None = None,
     start: int = 0,
-    notes: Sequence[str] = (),
+    **given: Unpack[ScoreKeywords],
 ) -> ScoreResult:
     """Score what an agent did for one task.
 
@@ -75,13 +75,13 @@ async def ascore(
             points into them.
         query: What the agent was asked.
         executions: What a `Recorder` collected while the agent ran.
-        preset: The scoring categories; "evals2" takes neither check, expect nor forbid.
+        preset: The scoring categories ("default"); "evals2" takes neither check, expect nor forbid.
         categories: Further ones: names of the group `tunaeval.scorers`, scorers, or functions of a
             `History` (see `tunaeval.scorer`).
         settings: The details of the built-in categories.
         check: A callable that takes the conversation and returns a bool or (bool, reason), or a
             command that exits with 0. If it says no, the total is 0.
-        check_timeout: In seconds.
+        check_timeout: In seconds; 60 if it is not given.
         expect: What `tunaeval.match` takes, compared with all calls.
         forbid: Names of tools, or calls with arguments; a call of one makes the total 0.
         judge: Its verdicts replace the formulas of its categories; a client means `Judge(client)`.
@@ -97,7 +97,7 @@ async def ascore(
         >>> asyncio.run(tunaeval.ascore(messages, "Hi", check=lambda seen: True)).weighted_total
         1.0
     """
-    return await _work(**locals()).made_later()
+    return await _work(messages, query, executions, start, given).made_later()
 
 
 def score(
@@ -105,16 +105,8 @@ def score(
     query: str,
     *,
     executions: Iterable[ToolExecution] = (),
-    preset: str = "default",
-    categories: Iterable[str | Scorer | ScoringFunction] = (),
-    settings: ScoreSettings = USUAL_SETTINGS,
-    check: Check | None = None,
-    check_timeout: float = CHECK_SECONDS,
-    expect: Expectation | Mapping[str, Any] | None = None,
-    forbid: Sequence[str | Mapping[str, Any] | ExpectedCall] = (),
-    judge: Judge | Client | None = None,
     start: int = 0,
-    notes: Sequence[str] = (),
+    **given: Unpack[ScoreKeywords],
 ) -> ScoreResult:
     """Like `ascore`, for code that does not await; the parameters are the same.
 
@@ -127,7 +119,7 @@ def score(
         >>> tunaeval.score(messages, "Hi", check=lambda seen: True).weighted_total
         1.0
     """
-    work = _work(**locals())
+    work = _work(messages, query, executions, start, given)
     waiting = [one.name for one in work.scorers if waits(one)]
     if work.checking is not None and work.checking.awaits:
         waiting.append("the check")
@@ -140,14 +132,22 @@ def score(
     return asyncio.run(assessed) if waiting else _at_once(assessed)
 
 
+for one in (ascore, score):
+    kinds = {name: kind.__forward_arg__ for name, kind in ScoreKeywords.__annotations__.items()}
+    shows_keywords(one, kinds, {**_USUAL})
+
+
 def _work(
     messages: object,
     query: str,
     executions: Iterable[ToolExecution],
     start: int,
-    **given: Unpack[ScoreKeywords],
+    named: ScoreKeywords,
 ) -> _Work:
     """Read and check the arguments of `ascore`. Raise UsageError if they cannot be scored."""
+    if unknown := named.keys() - _USUAL.keys():
+        raise TypeError(f"score() got an unexpected keyword argument {min(unknown)!r}")
+    given: ScoreKeywords = {**_USUAL, **named}
     preset, check, check_timeout = given["preset"], given["check"], given["check_timeout"]
     if not isinstance(query, str):
         raise refusal("query", query, "the text of what was asked")
@@ -191,7 +191,7 @@ def _settled(settings: ScoreSettings, preset: str, given: Mapping[str, Any]) -> 
             "leave that out, or use the preset 'default'"
         )
     if not isinstance(settings, ScoreSettings):
-        raise UsageError(f"settings is {settings!r:.60}, wanted a ScoreSettings")
+        raise UsageError(f"settings is {brief(settings)}, wanted a ScoreSettings")
     changed = {name: given[name] for name in named if name != "check"}
     for name in changed:
         if getattr(settings, name):
@@ -304,7 +304,7 @@ def _scorer(category: str | Scorer | ScoringFunction) -> Scorer:
     if (found := scorer_of(category)) is not None:
         return found
     raise UsageError(
-        f"{category!r:.60} is no scoring category; wanted a name, a function of a history, or a "
+        f"{brief(category)} is no scoring category; wanted a name, a function of a history, or a "
         "Scorer (name, weight, score(history))"
     )
 

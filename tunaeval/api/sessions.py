@@ -19,7 +19,6 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
-from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
 
@@ -221,11 +220,10 @@ class ScoringSession:
 
     def _keywords(self, *, judged: bool) -> dict[str, Any]:
         """Return the keywords for `score`; a stopped run (not `judged`) waits for no judge."""
-        from .scores import score  # noqa: PLC0415 - see the top
-
-        takes = signature(score).parameters
-        for name in self._settings.keys() - takes.keys():
-            raise UnknownNameError("setting of a scoring session", name, takes)
+        for name in self._settings.keys() - ScoreKeywords.__annotations__.keys():
+            raise UnknownNameError(
+                "setting of a scoring session", name, ScoreKeywords.__annotations__
+            )
         settings = {key: value for key, value in self._settings.items() if judged or key != "judge"}
         if self._note is not None:  # the conversation was compacted
             settings["notes"] = (*settings.get("notes", ()), self._note)

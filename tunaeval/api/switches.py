@@ -131,7 +131,13 @@ def from_environment(environment: Mapping[str, str] | None = None) -> Switches:
     if not _is_on(given.get("ENABLE_EVALS2", "")):
         return Switches()
     out = given.get("EVALS2_OUTPUT_FILE", "").strip()
-    judge = _judge(given, environment) if given.get(KEY_VARIABLE, "").strip() else None
+    judge = None
+    if given.get(KEY_VARIABLE, "").strip():
+        judge = JudgeModel(
+            base_url=given.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL,
+            model=given.get("OPENAI_MODEL_FOR_SCORING", "").strip() or DEFAULT_MODEL,
+            environment=environment,
+        )
     return Switches(enabled=True, judge=judge, out=Path(out) if out else None)
 
 
@@ -148,11 +154,3 @@ def _is_on(word: str) -> bool:
             "ENABLE_EVALS2 is %r, wanted one of %s; nothing is scored", word, sorted(_ON | _OFF)
         )
     return plain in _ON
-
-
-def _judge(given: Mapping[str, str], environment: Mapping[str, str] | None) -> JudgeModel:
-    return JudgeModel(
-        base_url=given.get("OPENAI_BASE_URL", "").strip() or DEFAULT_URL,
-        model=given.get("OPENAI_MODEL_FOR_SCORING", "").strip() or DEFAULT_MODEL,
-        environment=environment,
-    )

@@ -16,7 +16,7 @@ from importlib import import_module
 from io import StringIO
 from typing import Any, NoReturn
 
-from tunaeval import __version__
+import tunaeval
 from tunaeval.errors import RecordError, TunaevalError, UnknownNameError, UsageError
 
 from .ending import Terminated
@@ -62,6 +62,12 @@ GROUPS = {
 COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 COULD_NOT_RUN = 2
 _INTERRUPTED = (130, "interrupted")
+
+
+def _version(argv: Sequence[str]) -> str:
+    """What `--version` prints; only where it is asked for, as the engine tells a part of it."""
+    is_compiled = "--version" in argv and tunaeval.compiled
+    return f"tunaeval {tunaeval.__version__}" + (" (compiled)" if is_compiled else "")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -168,7 +174,7 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
         "negative result, 2 wrong use or could not run, 3 too many failures to judge\n"
         "(--max-errors), 130 interrupted, 143 terminated.",
     )
-    parser.add_argument("--version", action="version", version=f"tunaeval {__version__}")
+    parser.add_argument("--version", action="version", version=_version(argv))
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, description=f"{summary.capitalize()}.")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +26,7 @@ from tunaeval.plugins import registries
 from tunaeval.runs.options import DEADLINE_SECONDS
 from tunaeval.runs.prompts import ASKS, Ask, Asking, asking
 from tunaeval.types.calls import JsonValue
+from tunaeval.types.json_text import decoded
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Suite
 from tunaeval.types.third_party import made_client
@@ -192,8 +192,8 @@ def _replies(file: str) -> list[JsonValue]:
     """Read a script's replies: JSON lines, each a string or an assistant's message."""
     try:
         lines = read_plain(file).decode().splitlines()
-        return [json.loads(line) for line in lines if line.strip()]
-    except (OSError, ValueError, RecursionError) as error:
+        return [decoded(line) for line in lines if line.strip()]
+    except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise UsageError(
             f"{file!r} cannot be read as a script: {why}; wanted JSON lines, each a string "

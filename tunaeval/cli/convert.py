@@ -11,7 +11,6 @@ and written as OpenAI-style messages, with their calls as `tool_calls`, or as te
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -36,6 +35,7 @@ from tunaeval.files.packed_files import LONGEST, lines_in, opened
 from tunaeval.reports.files import new_bytes
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import decoded
 
 from .named_tools import read_tools
 from .output import Output, json_line
@@ -127,23 +127,9 @@ def _row(line: bytes) -> JsonValue | Unconvertible:
     if not line.strip():
         return ""
     try:
-        return json.loads(line.decode("utf-8-sig"), object_pairs_hook=_unique, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
+        return decoded(line, duplicates="refuse")
+    except ValueError as error:
         return Unconvertible(f"not JSON that can be written again ({error})")
-
-
-def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    row = dict(pairs)
-    if len(row) != len(pairs):
-        raise ValueError("a key occurs twice in one object")
-    return row
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if number in (float("inf"), float("-inf")):
-        raise ValueError(f"{text[:40]} is too large for a number")
-    return number
 
 
 @contextmanager

@@ -78,7 +78,17 @@ def _rejected(row: Row | Fault, findings: Iterable[Finding]) -> bytes:
 
 def _show(report: Report, arguments: argparse.Namespace, output: Output) -> None:
     if arguments.json:
-        output.result(json.dumps(_record(report)))
+        record = {
+            "rows": report.rows,
+            "with_findings": report.faulty,
+            "shapes": dict(report.shapes),
+            "findings": dict(report.counts),
+            "examples": {
+                code: [{"row": number, "reason": reason} for number, reason in shown]
+                for code, shown in report.examples.items()
+            },
+        }
+        output.result(json.dumps(record))
         return
     shapes = ", ".join(f"{count} {shape}" for shape, count in sorted(report.shapes.items()))
     output.result(
@@ -90,16 +100,3 @@ def _show(report: Report, arguments: argparse.Namespace, output: Output) -> None
         output.result(f"{report.counts[code]:8} {code}: {meaning}")
         for number, reason in report.examples.get(code, ()):
             output.result(f"         row {number}: {visible(reason, 160)}")
-
-
-def _record(report: Report) -> dict[str, object]:
-    return {
-        "rows": report.rows,
-        "with_findings": report.faulty,
-        "shapes": dict(report.shapes),
-        "findings": dict(report.counts),
-        "examples": {
-            code: [{"row": number, "reason": reason} for number, reason in shown]
-            for code, shown in report.examples.items()
-        },
-    }

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import inspect
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from tunaeval.errors import ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there, read_plain
-from tunaeval.registry import shown, words_of
+from tunaeval.registry import words_of
 from tunaeval.reports.drift import compare_tools
 from tunaeval.runs.suites.loading import (
     catalogue_names,
@@ -33,10 +32,11 @@ from tunaeval.runs.suites.loading import (
     served,
 )
 from tunaeval.runs.suites.with_faults import with_faults
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import Tools, ToolSpec
+from tunaeval.types.json_text import decoded
 from tunaeval.types.runs import Suite
 
 from .output import Output
@@ -51,8 +51,8 @@ def read_tools(name: str) -> Tools:
         raise UnknownNameError("tool catalogue or file", name, catalogue_names())
     text = _text(path)
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        value = decoded(text)
+    except ValueError as error:
         raise ToolsError(f"{name}: this is no JSON: {error}; wanted a list of tools") from error
     if isinstance(value, dict) and isinstance(value.get("tools"), list):
         value = value["tools"]
@@ -242,7 +242,7 @@ def _described(tool: object, name: str | None, where: str) -> ToolSpec:
         ) from error
     except Exception as error:  # a framework's object may run code
         raise UsageError(
-            f"--tools-from {where}: describing {shown(tool)} failed with {words_of(error)}"
+            f"--tools-from {where}: describing {brief(tool)} failed with {words_of(error)}"
         ) from error
 
 

@@ -14,7 +14,6 @@ A command's own module is imported when it runs, so `--help` loads nothing that 
 
 from __future__ import annotations
 
-import json
 import math
 from argparse import ArgumentTypeError, _ActionsContainer
 from collections.abc import Callable, Mapping
@@ -107,9 +106,11 @@ def number(wanted: str, is_valid: Callable[[float], bool]) -> Callable[[str], fl
 
 def fields(text: str) -> dict[str, Any]:
     """Read the fields of a JSON object."""
+    from tunaeval.types.json_text import decoded  # noqa: PLC0415 - --help must be quick
+
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        found = decoded(text)
+    except ValueError as error:
         raise ArgumentTypeError(f"found {text!r:.80}; wanted a JSON object ({error})") from None
     if not isinstance(found, dict):
         raise ArgumentTypeError(f"found {text!r:.80}; wanted a JSON object such as {{}}")

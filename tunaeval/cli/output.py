@@ -12,7 +12,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
 from tunaeval.errors import RecordError
@@ -146,6 +145,8 @@ def print_listing(
     table = [[columns[i] for i in used], *([row[i] for i in used] for row in cells)]
     widths = [max(len(row[i]) for row in table) for i in range(len(used))]
     if output.out.isatty():
+        from shutil import get_terminal_size  # noqa: PLC0415 - it loads packers of archives
+
         widths = fitting(widths, get_terminal_size().columns)
         table = [[_cell(text, width) for text, width in zip(row, widths, strict=True)]
                  for row in table]  # fmt: skip

@@ -9,7 +9,6 @@ to a file of bad lines if the results go to a file; it ends the command only wit
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,14 +23,12 @@ import orjson
 from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import LONGEST, PACKED, lines_of, opened, packing, read_whole
 from tunaeval.files.plain_files import is_there
-from tunaeval.files.records import decode, encode
+from tunaeval.files.records import call_words, encode
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parse, parse_message, parser_for, sole_parser_for
-from tunaeval.reports.files import new_file, try_to_write
-from tunaeval.reports.json import json_text
-from tunaeval.reports.wording import call_words
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, Repair, Span, Tools
+from tunaeval.types.json_text import decoded
 from tunaeval.types.parsing import Diagnosis, Level, ParseResult
 from tunaeval.types.third_party import guarded
 from tunaeval.workers import spread
@@ -62,6 +59,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     text = _read(arguments.file, output)
     result = parse(text, parser, tools, arguments.level, abstain=arguments.abstain)
     if arguments.json:
+        from tunaeval.reports.json import json_text  # noqa: PLC0415 - reports load pydantic
+
         output.result(json_text(result_object(result)))
     else:
         output.result("\n".join(told(result, text)))
@@ -213,6 +212,8 @@ class _Writing:
     def __enter__(self) -> None:
         if self._out is None:
             return
+        from tunaeval.reports.files import new_file, try_to_write  # noqa: PLC0415 - as above
+
         path = Path(self._out)
         self._refuse_what_is_read(path)
         pack = packing(path.suffix)
@@ -247,6 +248,8 @@ class _Writing:
     def _aside(self) -> IO[bytes]:
         """Return the file of bad lines, which is created for the first one."""
         if self._kept is None:
+            from tunaeval.reports.files import new_file  # noqa: PLC0415 - as above
+
             self.aside = Path(f"{self._out}.bad.jsonl")
             made = self._stack.enter_context(new_file(self.aside))
             self._kept = self._stack.enter_context(made.open("wb"))
@@ -432,15 +435,10 @@ def _usual(record: JsonValue) -> InputRow | None:
 
 
 def _decoded(line: bytes) -> JsonValue:
-    if line[:1] == b"{" or line.lstrip()[:1] == b"{":
-        try:
-            return decode(line)
-        except UnicodeDecodeError:
-            return json.loads(line.decode("utf-8", "surrogateescape"))
     try:
-        return orjson.loads(line)
-    except orjson.JSONDecodeError:  # it has lone surrogates, or is no JSON
-        return json.loads(line.decode("utf-8", "surrogateescape"))
+        return decoded(line, constants=True)
+    except UnicodeDecodeError:
+        return decoded(line.decode("utf-8", "surrogateescape"), constants=True)
 
 
 def _without(record: JsonObject, *names: str) -> JsonObject:

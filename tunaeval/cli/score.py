@@ -7,7 +7,6 @@ Files are JSON, JSON lines, sessions, logs or spans; each transcript in a file g
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -19,9 +18,10 @@ from tunaeval.errors import ExpectationError, UsageError
 from tunaeval.files.plain_files import is_directory, read_plain
 from tunaeval.reports.json import json_text
 from tunaeval.scoring.settings import ScoreSettings
-from tunaeval.showing import counted, visible
+from tunaeval.showing import brief, counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation
+from tunaeval.types.json_text import decoded
 from tunaeval.types.runs import ScoreResult
 
 from .named_tools import read_tools
@@ -146,10 +146,10 @@ def _expectation(text: str) -> JsonValue:
     source = "--expect"
     try:
         if not text.lstrip().startswith("{"):
-            source = f"--expect {text!r:.200}"
+            source = f"--expect {brief(text, 200)}"
             text = read_plain(text).decode("utf-8-sig")
-        return json.loads(text)
-    except (OSError, ValueError, RecursionError) as error:
+        return decoded(text)
+    except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise ExpectationError(
             f"{source}: {why}; wanted a JSON object such as "
@@ -162,8 +162,8 @@ def _forbidden(text: str) -> JsonValue:
     if not text.lstrip().startswith("{"):
         return text
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
+        return decoded(text)
+    except ValueError as error:
         raise UsageError(
             f"--forbid: {error}; wanted a tool's name, or a call such as "
             '{"name": "bash", "arguments": {"command": {"$regex": "rm -rf"}}}'

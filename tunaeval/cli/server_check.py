@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 
 from tunaeval.errors import UsageError
 from tunaeval.models.clients.network import Network
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import json_object
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult
 
@@ -108,10 +108,7 @@ def _is_broken(call: JsonValue) -> bool:
     """Whether a call's arguments are no JSON object."""
     function = call.get("function") if isinstance(call, dict) else None
     text = function.get("arguments") if isinstance(function, dict) else None
-    try:
-        return not isinstance(json.loads(text), dict) if isinstance(text, str) else False
-    except (ValueError, RecursionError):
-        return True
+    return isinstance(text, str) and json_object(text) is None
 
 
 def _with_both_sources(report: Report) -> int:

@@ -6,13 +6,13 @@ import argparse
 import codecs
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
+from tunaeval.files.records import call_words
 from tunaeval.parsing.api import stream
-from tunaeval.parsing.collect import Event
+from tunaeval.parsing.events import Event
 from tunaeval.reports.json import json_text
-from tunaeval.reports.wording import call_words
 from tunaeval.showing import counted, visible
 
 from .named_tools import read_tools
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     reader = stream(arguments.format, tools, arguments.level, abstain=arguments.abstain)
     feed = reader.feed_sse if arguments.sse else _decoded(reader.feed)
     reported = _json_line if arguments.json else _line
-    for piece in _pieces():
+    while piece := os.read(sys.stdin.fileno(), _MOST):  # as it arrives
         _print(feed(piece), reported, output)
     _print(feed(b""), reported, output)  # the end of the input, which may be empty
     result = reader.finish()
@@ -34,12 +34,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     calls = len(result.calls)
     output.note(f"tunaeval: {result.outcome}, {counted(calls, 'call')}")
     return 0
-
-
-def _pieces() -> Iterator[bytes]:
-    """Yield the bytes of stdin as they arrive."""
-    while piece := os.read(sys.stdin.fileno(), _MOST):
-        yield piece
 
 
 def _decoded(feed: Callable[[str], list[Event]]) -> Callable[[bytes], list[Event]]:

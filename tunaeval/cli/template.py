@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 
 from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import read_whole
 from tunaeval.parsing.templates import check_template
 from tunaeval.reports.json import json_text
+from tunaeval.types.json_text import decoded_or
 
 from .output import Output
 
@@ -37,9 +37,8 @@ def read_template(file: str) -> str:
         text = read_whole(file).decode("utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{file} is no template: it is not UTF-8 ({error})") from None
-    try:
-        config = json.loads(text)
-    except (ValueError, RecursionError):  # as almost always
+    config = decoded_or(text)
+    if config is None:  # as almost always
         return text
     template = config.get("chat_template") if isinstance(config, dict) else None
     if not isinstance(template, str):

@@ -13,9 +13,9 @@ from pathlib import Path
 from tunaeval.errors import UsageError
 from tunaeval.reports.drift import Change, compare_tools
 from tunaeval.reports.files import new_bytes
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 from tunaeval.tools.mcp import read_servers
-from tunaeval.types.calls import JsonObject, JsonValue, Tools
+from tunaeval.types.calls import JsonObject, Tools
 
 from .named_tools import offered_tools, read_tools
 from .output import Output, print_listing
@@ -75,7 +75,7 @@ def _diff(old: Tools, new: Tools, arguments: argparse.Namespace, output: Output)
     if arguments.json:
         output.result(json.dumps({"breaks": breaks, "changes": rows}))
     elif rows:
-        shown = [{**row, **{side: _short(row[side]) for side in ("old", "new")}} for row in rows]
+        shown = [{**row, **{side: brief(row[side]) for side in ("old", "new")}} for row in rows]
         columns = ("effect", "tool", "place", "old", "new")
         print_listing(output, "changes", shown, columns, as_json=False, limit=60)
     hidden = 0 if arguments.words else len(found) - len(rows)
@@ -95,11 +95,6 @@ def _sides(change: Change) -> JsonObject:
     """Return the old and the new side of a change; a side that is missing is null."""
     sides = {"old": change.ours, "new": change.theirs}
     return {name: None if side is ... else side for name, side in sides.items()}
-
-
-def _short(value: JsonValue) -> str:
-    text = "" if value is None else value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _summary(shown: int, breaks: int, hidden: int) -> str:

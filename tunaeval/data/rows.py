@@ -28,6 +28,7 @@ from tunaeval.files.plain_files import open_plain, table_of
 from tunaeval.rewards.gold import Gold
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
 from tunaeval.types.exchange import openai_call
+from tunaeval.types.json_text import decoded
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
 from tunaeval.types.wanted import refusal
@@ -242,10 +243,10 @@ def rows_of_lines(lines: Iterable[bytes]) -> Iterator[Raw]:
             yield Raw(None, f"it is longer than {LONGEST:,} bytes")
             continue
         try:
-            raw = Raw(json.loads(line.decode("utf-8-sig")), line=line)
+            raw = Raw(decoded(line, constants=True), line=line)
         except json.JSONDecodeError as error:  # whose line is always 1, or 2 after a cut
             raw = Raw(None, f"no JSON: {error.msg} (at character {error.pos + 1})", line)
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raw = Raw(None, f"no JSON: {error}", line)
         yield raw
 

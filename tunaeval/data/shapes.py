@@ -74,9 +74,9 @@ def _glaive_call(written: str) -> ToolCall:
         inner = read_json(arguments)
         arguments = None if isinstance(inner, Unreadable) else inner.value
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        raise UnreadableRowError(f"{written!r:.60} is no call with a name")
+        raise UnreadableRowError(f"{brief(written)} is no call with a name")
     if not isinstance(arguments or {}, dict) or arguments is None:
-        raise UnreadableRowError(f"{written!r:.60} has arguments that cannot be read")
+        raise UnreadableRowError(f"{brief(written)} has arguments that cannot be read")
     return ToolCall(value["name"], arguments or {})
 
 
@@ -134,9 +134,9 @@ def _called(content: str, tools: Tools | None, odd: Mapping[str, str], index: in
         if result.outcome == "no_call" and "(" not in content:
             return {"role": "assistant", "content": content}
         why = result.diagnoses[0].message if result.diagnoses else "its calls cannot be read"
-        raise UnreadableRowError(f"message {index}, {content!r:.60}: {why}")
+        raise UnreadableRowError(f"message {index}, {brief(content)}: {why}")
     if result.content.lstrip()[:1] == ",":
-        raise UnreadableRowError(f"message {index}: {result.content!r:.60} is no call")
+        raise UnreadableRowError(f"message {index}: {brief(result.content)} is no call")
     own = {short: name for name, short in odd.items()}
     calls = [replace(call, name=own.get(call.name, call.name)) for call in result.calls]
     return {"role": "assistant", "content": result.content, "tool_calls": calls}
@@ -219,14 +219,11 @@ def _shapeless(row: JsonObject) -> str:
     if not row:
         return "the row is an empty object"
     for key, value in row.items():
-        if isinstance(value, list) and any(map(shape_of, filter(_is_row, value))):
+        rows = [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+        if any(map(shape_of, rows)):
             return f"its rows are in {key!r}; write that list alone, or its items as JSON lines"
     keys = ", ".join(repr(str(key)[:40]) for key in [*row][:8])
     return f"no shape is known that has {keys}; the shapes are {', '.join(SHAPES)}"
-
-
-def _is_row(value: object) -> bool:
-    return isinstance(value, Mapping)
 
 
 def shape_of(row: Mapping[str, Any]) -> str | None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from tunaeval.parsing.api import parse_message
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted
 from tunaeval.tools.specs import to_tools
 
 from . import asks
@@ -88,9 +88,9 @@ def sound_ids(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that each call has an id that no other call has, and the type "function"."""
     ids, words = [call.id for call in answer.calls], ""
     if any(not isinstance(id_, str) or not id_ for id_ in ids):
-        words = f"ids of calls are {ids!r:.80}"
+        words = f"ids of calls are {brief(ids, 80)}"
     elif len(set(ids)) < len(ids):
-        words = f"two calls have one id: {ids!r:.80}"
+        words = f"two calls have one id: {brief(ids, 80)}"
     elif kinds := [call.type for call in answer.calls if call.type != "function"]:
         words = f"a call's type is {kinds[0]!r}"
     return _fault_or("each call has an id", words, "call-ids")
@@ -101,7 +101,7 @@ def ids_apart(seen: Seen, wanted: Sequence[Ask]) -> Judgement:
     judged = each(sound_ids)(seen, wanted)
     ids = [str(call.id) for ask in wanted for one in seen.all(ask) for call in one.calls]
     again = next((id_ for id_ in ids if ids.count(id_) > 1 and ":" not in id_), None)
-    words = f"in the answers there are {ids.count(str(again))} calls with the id {again!r:.40}"
+    words = f"in the answers there are {ids.count(str(again))} calls with the id {brief(again, 40)}"
     note = Judgement("note", words, "ids-again", judged.answer)
     return note if again and judged.verdict == "pass" else judged
 
@@ -190,7 +190,7 @@ def within_schema(_: Seen, answer: ServerAnswer) -> Judgement:
     """Check that with `strict` a value is one of its enum, or that the request is refused."""
     colours = [(call.object or {}).get("colour") for call in answer.calls]
     if any(colour not in ("red", "green") for colour in colours):
-        words = f"strict is set, and a value is outside its enum: {colours!r:.60}"
+        words = f"strict is set, and a value is outside its enum: {brief(colours)}"
         return Judgement("note", words, "strict-ignored")
     return Judgement("pass", "within the enum")
 
@@ -201,7 +201,7 @@ def cut_is_cut(_: Seen, answer: ServerAnswer) -> Judgement:
         return Judgement("not tested", "max_tokens is not kept: nothing was cut")
     whole = [call for call in answer.calls if call.object is not None]
     if whole:
-        words = f"a call that was cut looks complete: {whole[0].arguments!r:.60}"
+        words = f"a call that was cut looks complete: {brief(whole[0].arguments)}"
         return Judgement("server", words, "cut-complete")
     if answer.calls and not answer.cut:
         words = f"a call was cut, and the finish reason is {answer.finish!r}"

@@ -23,6 +23,7 @@ from typing import NamedTuple, TypeAlias
 from tunaeval.models.clients.server import Heard
 from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import json_object
 from tunaeval.wire.apis import APIS
 from tunaeval.wire.asking import ASKED
 from tunaeval.wire.assembler import Assembler, GrowingCall
@@ -32,7 +33,7 @@ from tunaeval.wire.events import DONE
 from tunaeval.wire.fields import json_words
 from tunaeval.wire.values import Fragment, Part
 
-from .values import Api, ApiCall, Ask, ServerAnswer, json_object, listed
+from .values import Api, ApiCall, Ask, ServerAnswer, listed
 
 _QUOTED = 300  # characters of a body in an error
 

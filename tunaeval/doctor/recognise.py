@@ -8,8 +8,9 @@ from typing import TypeAlias
 
 from tunaeval.models.clients.server import Heard
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import json_object
 
-from .values import ServerIdentity, json_object, listed
+from .values import ServerIdentity, listed
 
 Get: TypeAlias = Callable[[str], Awaitable[Heard]]
 

@@ -20,6 +20,7 @@ from tunaeval.models.clients.server import Server as Connection
 from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.error_budget import ErrorBudget
+from tunaeval.types.json_text import json_object
 from tunaeval.wire.asking import ASKED, worded
 
 from . import asks
@@ -27,7 +28,7 @@ from .blame import Seen, compare_pair, mentions_flags, same_calls, thought_in
 from .checks import REPEATED, Check, pairs, same_in_both
 from .reading import detokenized, extras, prompt_extras, read_answer
 from .recognise import by_answer, look, recognise
-from .values import APIS, Api, Ask, ServerAnswer, ServerIdentity, json_object
+from .values import APIS, Api, Ask, ServerAnswer, ServerIdentity
 
 REQUESTS = 110
 """The most requests made, not counting `--repeats` above 3 and repeats of requests that failed."""

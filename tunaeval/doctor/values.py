@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from tunaeval.models.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import json_object
 
 Verdict: TypeAlias = Literal["pass", "server", "model", "not tested", "note"]
 """Whose fault it is: nobody's, the server's or the model's; or undecided; or only a remark."""
@@ -20,15 +21,6 @@ Api: TypeAlias = Literal["chat", "responses", "messages"]
 
 APIS: tuple[Api, ...] = ("responses", "messages")
 """The APIs that are asked, too, where a server has them. Their checks are groups of these names."""
-
-
-def json_object(text: str | bytes) -> JsonObject | None:
-    """Return the JSON object that a text consists of, or None if it is anything else."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def listed(value: JsonValue) -> list[JsonValue]:

@@ -31,8 +31,9 @@ import orjson
 
 from tunaeval.errors import RecordError
 from tunaeval.limits import TOO_DEEP
-from tunaeval.showing import counted
+from tunaeval.showing import brief, counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import decoded
 
 from .locks import turn
 from .plain_files import check_writable, is_absent, open_plain, read_bounded, table_of
@@ -40,9 +41,6 @@ from .plain_files import check_writable, is_absent, open_plain, read_bounded, ta
 MAX_DEPTH = 200
 
 _MAX_BITS = 2_000  # 603 digits: Python reads 640 at any setting of its limit
-_WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a float
-_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
-"""Turns every digit into a 0: then a search for 19 of them is 20 times as fast as a regex."""
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _UNWRITTEN = re.compile(rb"[\x00-\x1f]")
 """What no record has: they are escaped where a text has them."""
@@ -68,13 +66,7 @@ def encode(record: Mapping[str, JsonValue]) -> bytes:
 
 def decode(line: bytes) -> JsonObject:
     """Return the record of one line. Raise ValueError if the line is not a JSON object."""
-    if _WIDE_INTEGER in line.translate(_DIGITS):
-        record = json.loads(line)
-    else:
-        try:
-            record = orjson.loads(line)
-        except orjson.JSONDecodeError:  # it has lone surrogates, or is no JSON
-            record = json.loads(line)
+    record = decoded(line, constants=True)
     if not isinstance(record, dict):
         raise ValueError(f"a record is a JSON object, this is {type(record).__name__}")  # noqa: TRY004 - like every other fault of the line
     return record
@@ -352,4 +344,11 @@ def _plain(value: JsonValue, depth: int) -> JsonValue:
         case list() | tuple():
             return [_plain(item, depth - 1) for item in value]
         case _:
-            raise TypeError(f"a record has JSON values, not {type(value).__name__}: {value!r:.60}")
+            raise TypeError(f"a record has JSON values, not {type(value).__name__}: {brief(value)}")
+
+
+def call_words(name: str, arguments: JsonObject) -> str:
+    """Return a call on a line, as a programmer would write it."""
+    # Encoded first, because repr fails for integers of 5,000 digits and for very deep lists.
+    plain = decoded(encode(arguments))
+    return visible(f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.items())})")

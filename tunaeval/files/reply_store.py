@@ -15,18 +15,17 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self, TypeVar
 
 from tunaeval.errors import RecordError
 from tunaeval.types.calls import JsonValue
-from tunaeval.types.exchange import Reply, fault_of
-from tunaeval.types.messages import Usage
+from tunaeval.types.exchange import Reply
 from tunaeval.workers import in_daemon
 
+from .kept_replies import KeptReply
 from .keys import of_environment, without
 from .plain_files import check_writable
 from .records import decode, encode
@@ -98,15 +97,7 @@ class ReplyStore:
 
     def put(self, asked: bytes, reply: Reply) -> None:
         """Store a reply; it replaces an earlier one to the same question."""
-        usage = reply.usage
-        record = {
-            "message": reply.message,
-            "finish_reason": reply.finish_reason,
-            "prompt_tokens": usage.prompt_tokens,
-            "completion_tokens": usage.completion_tokens,
-            "source": reply.source,
-            "notes": list(reply.notes),
-        }
+        record = KeptReply.of(reply).as_record()
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._guarded("written"):
             self._base.execute(
@@ -130,19 +121,9 @@ class ReplyStore:
 
 def _read(stored: bytes, at: bytes) -> Reply | None:
     """Return a stored reply. A damaged one counts as missing: it is asked for again."""
-    try:
-        record = decode(stored)
-        reply = Reply(
-            record["message"],
-            record["finish_reason"],
-            usage=Usage(record["prompt_tokens"], record["completion_tokens"]),
-            source=record["source"],
-            notes=record["notes"],
-            cached_at=at.decode(),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    return None if fault_of(reply) else replace(reply, notes=tuple(reply.notes))
+    with suppress(ValueError, TypeError, AttributeError, RecordError):
+        return KeptReply.model_validate(decode(stored)).as_reply(FILE, cached_at=at.decode())
+    return None
 
 
 class ReplyCache:

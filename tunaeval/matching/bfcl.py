@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 
-from tunaeval.showing import shown
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, ToolSpec
 
 from .values import Failure, Miss, extra_argument, wrong_tool
@@ -87,12 +87,12 @@ def _first_miss(
 
 
 def _missing(key: str, gold: Sequence[JsonValue]) -> Failure:
-    message = f"wanted {key} to be one of {shown(gold)}, it was left out"
+    message = f"wanted {key} to be one of {brief(gold, 200)}, it was left out"
     return Failure("missing-argument", message, f"arguments.{key}")
 
 
 def _unlike(code: str, key: str, gold: Sequence[JsonValue], value: JsonValue) -> Failure:
-    message = f"wanted {key} to be one of {shown(gold)}, got {shown(value)}"
+    message = f"wanted {key} to be one of {brief(gold, 200)}, got {brief(value, 200)}"
     return Failure(code, message, f"arguments.{key}")
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from tunaeval.errors import ExpectationError, UnknownNameError, UsageError
-from tunaeval.showing import brief, shown
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.runs import Expectation, ExpectedCall
 
@@ -33,7 +33,7 @@ def read_expectation(data: Mapping[str, Any]) -> Expectation:
     if not isinstance(data, Mapping):
         raise ExpectationError(
             f"an expectation is a mapping such as {_EXAMPLE}, or an Expectation; "
-            f"found {shown(data)}"
+            f"found {brief(data)}"
         )
     try:
         expect = Expectation.model_validate(_modern(data))
@@ -60,7 +60,7 @@ def _faults(errors: Sequence[ErrorDetails]) -> Iterator[str]:
             wanted = at["msg"].removeprefix("Input should be ")
             hint = " (json.loads makes one of JSON text)" if isinstance(at["input"], str) else ""
             more = hint if at["type"] == "dict_type" else ""
-            yield f"{place} is {shown(at['input'])}, wanted {_WANTED.get(at['type'], wanted)}{more}"
+            yield f"{place} is {brief(at['input'])}, wanted {_WANTED.get(at['type'], wanted)}{more}"
         elif at["loc"][:-1] not in renamed:
             yield f"{place} is missing"
 

@@ -14,7 +14,7 @@ from itertools import repeat
 from typing import NamedTuple, TypeAlias
 from unicodedata import normalize
 
-from tunaeval.showing import shown
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue, ToolCall, ToolSpec
 
 from .matchers import ABSENT, NO_SCHEMA, Compare, inner_schema, is_default, matcher_of, normalised
@@ -44,7 +44,7 @@ def invalid_arguments(call: ToolCall) -> Failure:
 
 
 def extra_argument(name: str, value: object) -> Failure:
-    message = f"{name}={shown(value)} was not expected"
+    message = f"{name}={brief(value, 200)} was not expected"
     return Failure("extra-argument", message, f"arguments.{name}")
 
 
@@ -219,9 +219,9 @@ def _failure(
         path += step
         inner = _first_below(want, have, schema, compare)
     if have is ABSENT:
-        message = f"wanted {path}={shown(want)}, it was left out"
+        message = f"wanted {path}={brief(want, 200)}, it was left out"
         return Failure("missing-argument", message, f"arguments.{path}")
-    message = f"wanted {path}={shown(want)}, got {shown(have)}"
+    message = f"wanted {path}={brief(want, 200)}, got {brief(have, 200)}"
     return Failure("wrong-value", message, f"arguments.{path}")
 
 

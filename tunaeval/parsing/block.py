@@ -465,7 +465,7 @@ def _around_object(form: Format) -> list[tuple[str, str]]:
     texts = [each.text for each in fixed if isinstance(each, Literal | Space)]
     marks = [each.text if isinstance(each, Literal) else "" for each in fixed]
     swallowed = any(mark[:1].isspace() for mark in marks[1:])
-    if len(texts) < len(fixed) or swallowed or "".join(marks[at:])[:1] in (*_BETWEEN_OBJECTS,):
+    if len(texts) < len(fixed) or swallowed or "".join(marks[at:])[:1] in tuple(_BETWEEN_OBJECTS):
         return []
     lists = (("", ""), ("[", "]")) if word.array else (("", ""),)
     return [

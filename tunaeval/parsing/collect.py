@@ -13,7 +13,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -24,52 +24,9 @@ from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, JsonValue, Span, Too
 from tunaeval.types.makers import cheap
 from tunaeval.types.parsing import ABSTAINED, REMARKS, Diagnosis, ParseResult, outcome_of
 
+from .events import Event, EventKind
 from .judge import JudgedCall, line_end
 from .repair.schema import fit
-
-EventKind: TypeAlias = Literal[
-    "content", "reasoning", "markup", "call_started", "arguments", "call_finished", "call_dropped",
-    "reclassified", "diagnosis",
-]  # fmt: skip
-
-TILES: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "call_finished"})
-"""The kinds whose spans tile the text: every character lies in exactly one of them."""
-
-TEXTS: frozenset[EventKind] = frozenset({"content", "reasoning", "markup", "reclassified"})
-"""The kinds that carry the text of their span."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that a stream reports once it is certain. Its `kind` is one of:
-
-    - "content", "reasoning", "markup": `text` at `span`.
-    - "call_started": call number `index` of tool `name` begins, as soon as the name is certain:
-      by what follows its closing quote in JSON, or by the word after it in markup.
-    - "arguments": a piece of its arguments as JSON text; the pieces of one call concatenate to
-      the whole, with the values as they are after repair and fitting.
-    - "call_finished": `call`, at `span`.
-    - "call_dropped": the started call is no call after all (a broken end, or a repair that the
-      level does not allow); its number will be used again.
-    - "reclassified": the text at `span` turned out to be what `name` says, "reasoning", or "markup"
-      or "content" where another's turn began; calls in it are withdrawn.
-    - "diagnosis": `diagnosis`.
-
-    Examples:
-        >>> reader = tunaeval.stream("hermes")
-        >>> events = reader.feed('<tool_call>{"name": "ls", "arguments": {}}</tool_call>')
-        >>> [event.kind for event in events]
-        ['call_started', 'markup', 'arguments', 'call_finished', 'markup']
-    """
-
-    kind: EventKind
-    span: Span
-    text: str = ""
-    index: int | None = None
-    name: str | None = None
-    call: ToolCall | None = None
-    diagnosis: Diagnosis | None = None
-
 
 _new_event = cheap(Event)
 

@@ -630,10 +630,10 @@ class Finder:
 
         In a long text without the tokens that begin with a letter, these need not be looked for.
         """
-        words, wordless = self.wordless
-        if not words or len(text) < limits.WORTH_A_LOOK or any(word in text for word in words):
+        if len(text) < limits.WORTH_A_LOOK:
             return self.search
-        return wordless
+        words, wordless = self.wordless
+        return self.search if not words or any(word in text for word in words) else wordless
 
     @cached_property
     def _before_calls(self) -> tuple[str, ...]:
@@ -650,9 +650,7 @@ class Finder:
     @cached_property
     def later(self) -> re.Pattern[str]:
         """The pattern of texts that begin a turn of another, or a dialogue in words."""
-        if self._base:
-            return self._base.later
-        return re.compile(f"{self.others.pattern}|{_LINE}")
+        return self._base.later if self._base else re.compile(f"{self.others.pattern}|{_LINE}")
 
     def begun(self, text: str, *, final: bool) -> tuple[Token, int, int] | bool | None:
         """Return the turn that a text begins in the header of, and where role and header end.
@@ -846,6 +844,8 @@ class Finder:
 
         One without a character other than letters, digits and spaces counts as prose.
         """
+        if len(text) < limits.SHORTEST_CUT or _WORDS.fullmatch(text):
+            return ""
         found = self._cuts.search(text, max(0, len(text) - limits.MAX_FIXED))
         return "" if found is None or _WORDS.fullmatch(found[0]) else found[0]
 

@@ -15,8 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from string import ascii_letters, digits
+from functools import lru_cache
 from typing import TypeAlias
 
 from tunaeval import limits
@@ -382,18 +381,13 @@ class Closing:
             return text.find(end, len(opener)) != len(text) - len(end)
         return has_nearly(text, self._halves) or self._is_miswritten(text, closed=closed)
 
-    @cached_property
-    def _miswritten(self) -> re.Pattern[str]:
-        """The pattern of miswritten tags, compiled only when a text may have one."""
-        return re.compile(self._source, re.IGNORECASE)
-
     def _is_miswritten(self, text: str, *, closed: bool) -> bool:
         """Whether a text has a miswritten tag without a partner; `closed`: it had its closer."""
         lowered = text.lower()
         if not any(seed in lowered for seed in self._seeds):
             return False
         openers: list[bool] = []
-        for found in self._miswritten.finditer(text):
+        for found in _in_any_case(self._source).finditer(text):
             if found["glued"] is not None:
                 return True
             if found["closer"] is None:
@@ -462,6 +456,13 @@ _LINE = r"[^\w\s<]?[ \t]{0,40}+(?=\n|\Z)"
 """What follows the name of an opener without a key at the end of its line."""
 
 _NEVER = "(?!)"
+_ALPHANUMERIC = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+
+@lru_cache(maxsize=256)
+def _in_any_case(source: str) -> re.Pattern[str]:
+    """The pattern of miswritten tags, compiled only when a text may have one."""
+    return re.compile(source, re.IGNORECASE)
 
 
 def _miswritten(form: Format, before: Sequence[Word], closer: str) -> tuple[str, list[str], bool]:
@@ -524,7 +525,7 @@ def _bare(text: str) -> str:
 def _shared(texts: list[str]) -> str:
     """Return the common prefix of the texts without letters and digits at its end."""
     first, last = min(texts), max(texts)
-    return first[: _alike(first, last)].rstrip(ascii_letters + digits)
+    return first[: _alike(first, last)].rstrip(_ALPHANUMERIC)
 
 
 def _loose(text: str, *, shortened: bool = False) -> str:

@@ -15,7 +15,7 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar import CallObject, Literal
 from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_CALLS, MAX_DIAGNOSES, STARTED_NAME
-from tunaeval.showing import shown
+from tunaeval.showing import brief
 from tunaeval.types.calls import (
     LEAKED_CALL,
     REPEATED_CALL,
@@ -94,7 +94,7 @@ def read_message(
 
 
 def _no_message(thing: object) -> UsageError:
-    return UsageError(f"{shown(thing)} is no message: wanted a dict or an object with {_WANTED}")
+    return UsageError(f"{brief(thing)} is no message: wanted a dict or an object with {_WANTED}")
 
 
 def _object(thing: object) -> tuple[object, list[Diagnosis]]:
@@ -242,7 +242,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
         return JudgedCall(None, (Note(code, message),), truncated=code == "truncated")
     if item is None or isinstance(item, str | bytes | int | float | list | tuple):
         return JudgedCall(
-            None, (Note("invalid-name", f"{shown(item):.60} is no object with a name"),)
+            None, (Note("invalid-name", f"{brief(item):.60} is no object with a name"),)
         )
     name, arguments = called(item)
     read: Read | Unreadable = Read(arguments)

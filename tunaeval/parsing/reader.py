@@ -18,7 +18,8 @@ from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .audit import audit
 from .block import SoundReader, sound_block, sound_call_of
-from .collect import TEXTS, Event, Kind, new_result, widened, without_abstaining
+from .collect import Kind, new_result, widened, without_abstaining
+from .events import TEXTS, Event
 from .finder import Finder, finder_of
 from .judge import Objects
 from .message import StreamedMessage

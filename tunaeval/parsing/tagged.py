@@ -253,9 +253,9 @@ class TaggedBlock(Block):
                 return bool(key)
             case Attribute():
                 self._kind = _kind_of((yield from bounded(window, _ATTRIBUTE)), word)
-            case Maybe(words=(Literal() as first, *rest)):
+            case Maybe(words=words) if words and isinstance(first := words[0], Literal):
                 if (yield from self._literal(first)):
-                    return (yield from self._row(rest, after))
+                    return (yield from self._row(words[1:], after))
             case _:
                 return (yield from self._body(word, after))
         return True
@@ -454,8 +454,8 @@ class TaggedBlock(Block):
             message = f"the closing tag of {keys} is missing"
             self._repairs.append(Repair("unclosed", message, Span(start, start + 1)))
         self._notes += closing.swallowed(pieces, closed=closed)
-        for piece in pieces:
-            self._argument(piece, word, root, reported=bool(live) and piece is pieces[0])
+        for at, piece in enumerate(pieces):
+            self._argument(piece, word, root, reported=at == 0 and live is not None)
         return True
 
     @property
@@ -607,7 +607,7 @@ class _Open:
     """An element that is being read, with its own texts and the inner elements."""
 
     tag: str
-    schema: object
+    schema: JsonValue
     texts: list[str] = field(default_factory=list)
     inner: list[tuple[str, JsonValue]] = field(default_factory=list)
 

@@ -15,6 +15,9 @@ from typing import TypeAlias, TypeVar
 
 from tunaeval.limits import KEPT
 
+compiled = __file__.endswith((".so", ".pyd"))
+"""Whether the engine is compiled: then this module is, too."""
+
 T = TypeVar("T")
 Reading: TypeAlias = Generator[None, None, T]
 """A running reader: a generator that yields when it needs more text and returns a result."""

@@ -216,6 +216,8 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
     if not overall.scenarios:
         raise _nothing_in_common(a.source.info, b.source.info, left_out)
     flips_lost, flips_gained = flips(a, b, lost=lost, gained=gained)
+    infos = a.source.info, b.source.info
+    settings = {name: (getattr(infos[0], name), getattr(infos[1], name)) for name in _SETTINGS}
     return Comparison(
         a=a.figures(),
         b=b.figures(),
@@ -227,7 +229,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         lost=flips_lost,
         gained=flips_gained,
         left_out=dict(left_out),
-        settings=dict(_settings(a.source.info, b.source.info)),
+        settings={name: both for name, both in settings.items() if both[0] != both[1]},
         notes=(*notes, *_doubts(a), *_doubts(b)),
     )
 
@@ -293,13 +295,6 @@ def _doubts(side: Side) -> Iterator[str]:
         )
     for words in side.figures().warnings:
         yield f"run {side.source.info.run_id}: {words}"
-
-
-def _settings(a: RunInfo, b: RunInfo) -> Iterator[tuple[str, tuple[object, object]]]:
-    for name in _SETTINGS:
-        one, other = getattr(a, name), getattr(b, name)
-        if one != other:
-            yield name, (one, other)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from .statistics import wilson
 from .summary import INFRASTRUCTURE
 from .tables import verdict_of
 from .wording import (
-    RateRow,
     asked_with,
     calls_words,
     counts,
@@ -174,7 +173,10 @@ def show(report: Report, stream: TextIO) -> None:
     below += failures(summary)
     _print(console, over, style="bold")
     plain = not speaks_unicode(stream)
-    draw_table(console, _COLUMNS, [*map(_row, rows(summary))], plain=plain)
+    listed = [
+        TableRow(one.section, visible(one.name, CALL_WIDTH), one.cells) for one in rows(summary)
+    ]
+    draw_table(console, _COLUMNS, listed, plain=plain)
     if summary.reactions:
         reported = [TableRow("", row.name, row.cells[:-1]) for row in reactions(summary)]
         draw_table(console, ("episodes", *_COLUMNS[1:-1]), reported, plain=plain)
@@ -188,10 +190,6 @@ def _print(console: Console, lines: list[str], *, style: str | None = None) -> N
 
 
 _COLUMNS = ("passed", "of", "rate", "95 % interval", "first attempt")
-
-
-def _row(row: RateRow) -> TableRow:
-    return TableRow(row.section, visible(row.name, CALL_WIDTH), row.cells)
 
 
 def _cells(result: ScenarioResult) -> list[str]:

@@ -18,6 +18,7 @@ from os import PathLike
 from typing import TypeAlias
 
 from tunaeval.parsing.repair.schema import ANY, admitted, resolved
+from tunaeval.showing import brief
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.tools.tool_prompts import ToolPrompt, read_tool_prompt
 from tunaeval.types.calls import JsonValue, Tools, ToolSpec
@@ -277,10 +278,10 @@ class Change:
 
     def __str__(self) -> str:
         if self.theirs is ...:
-            return f"{self.place}: only ours, {_short(self.ours)}"
+            return f"{self.place}: only ours, {brief(self.ours)}"
         if self.ours is ...:
-            return f"{self.place}: only theirs, {_short(self.theirs)}"
-        return f"{self.place}: ours {_short(self.ours)}, theirs {_short(self.theirs)}"
+            return f"{self.place}: only theirs, {brief(self.theirs)}"
+        return f"{self.place}: ours {brief(self.ours)}, theirs {brief(self.theirs)}"
 
 
 def changes_between(ours: ToolSpec, theirs: ToolSpec) -> tuple[Change, ...]:
@@ -442,9 +443,3 @@ def _inside(key: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
 
 def _plain(words: object) -> str:
     return " ".join(words.split()) if isinstance(words, str) else ""
-
-
-def _short(value: JsonValue) -> str:
-    """Return a value in at most 60 characters, on one line."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -267,7 +267,11 @@ def _add(side: Side, row: JsonObject, number: int, questions: _Questions) -> Non
     if row["format"] is not None:
         side.formats[str(row["format"])] += 1
     side.leaked += row["leaked_calls"] > 0
-    side.empty += row["empty"] if "empty" in row else has_empty_reply(_replies(row))
+    if "empty" in row:
+        side.empty += row["empty"]
+    else:
+        replies = ((one["message"], one.get("finish_reason")) for one in row["attempts"])
+        side.empty += has_empty_reply(replies)
     side.first_attempts += verdict["first_attempt_ok"]
     for name in REACTIONS if row.get("task") else ():
         if (did := row["task"].get(name)) is not None:
@@ -286,10 +290,6 @@ def _outcome_of(row: JsonObject) -> str:
         if not isinstance(one, str) or one not in _OUTCOMES:
             raise ValueError(f"an outcome is {one!r:.40}")
     return str(row["outcome"])
-
-
-def _replies(row: JsonObject) -> Iterator[tuple[JsonObject, str | None]]:
-    return ((one["message"], one.get("finish_reason")) for one in row["attempts"])
 
 
 class _Questions(dict[str, Question]):

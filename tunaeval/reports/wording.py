@@ -8,9 +8,8 @@ from shlex import quote
 from typing import NamedTuple
 
 from tunaeval.files.plain_files import table_of
-from tunaeval.files.records import decode, encode
+from tunaeval.files.records import call_words
 from tunaeval.showing import counted, visible
-from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import (
     CallRecord,
@@ -278,10 +277,3 @@ def calls_words(calls: Iterable[CallRecord | ExpectedCall], limit: int | None = 
     """Return calls on a line, as a programmer would write them."""
     words = ", ".join(call_words(call.name, call.arguments) for call in calls)
     return visible(words, limit) or "no call"
-
-
-def call_words(name: str, arguments: JsonObject) -> str:
-    """Return a call on a line, as a programmer would write it."""
-    # Encoded first, because repr fails for integers of 5,000 digits and for very deep lists.
-    plain = decode(encode(arguments))
-    return visible(f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.items())})")

@@ -15,6 +15,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import parse, parser_for
 from tunaeval.parsing.reader import Reader
 from tunaeval.types.calls import Span, Tools
+from tunaeval.types.json_text import decoded_or
 
 EngineName: TypeAlias = Literal["trl", "vllm", "sglang", "verl"]
 
@@ -116,10 +117,7 @@ _BEGIN, _END = "<think>", "</think>"
 
 def _decoded(engine: Engine, inner: str) -> list[dict[str, Any]] | None:
     """Return the calls in the JSON between the markers, or None if one of them is no call."""
-    try:
-        value = json.loads(inner)
-    except (ValueError, RecursionError):
-        return None
+    value = decoded_or(inner)
     found = value if engine.lists and isinstance(value, list) else [value]
     for one in found:
         is_call = isinstance(one, dict) and isinstance(one.get("name"), str)

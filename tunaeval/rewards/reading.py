@@ -22,7 +22,6 @@ invented: they are blanked as well, and are broken attempts.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +40,8 @@ from tunaeval.parsing.finder import finder_of
 from tunaeval.parsing.message import structured as read_items
 from tunaeval.parsing.reader import Reader
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
-from tunaeval.types.exchange import text_of
+from tunaeval.types.exchange import field_of, text_of
+from tunaeval.types.json_text import RepeatedKeyError, decoded, decoded_or
 from tunaeval.types.parsing import ABSTAINED, LATER_TURN, REMARKS, Diagnosis, ParseResult
 from tunaeval.wire.chat import foreign_calls
 
@@ -394,11 +394,6 @@ def _size(message: object) -> int:
     return size
 
 
-def field_of(thing: object, key: str) -> object:
-    """Return a field of a mapping or of an object; None if there is none."""
-    return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)
-
-
 def two_keys(text: str, calls: Sequence[ToolCall]) -> set[int]:
     """Return the indices of calls whose object in the text is a hedge, as `two_guesses` says."""
     found: set[int] = set()
@@ -448,18 +443,13 @@ _is_mark = re.compile(r"[\w.:-]{0,64}\Z").match
 
 def repeats_key(text: str) -> bool:
     """Whether an object in JSON repeats a key, at any depth; False for a text that is no JSON."""
-    found: list[bool] = []
-
-    def made(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        read = dict(pairs)
-        found.append(len(read) < len(pairs))
-        return read
-
     try:
-        json.loads(text, object_pairs_hook=made)
-    except (ValueError, RecursionError):
-        return False
-    return any(found)
+        decoded(text, duplicates="refuse")
+    except RepeatedKeyError:
+        return decoded_or(text) is not None
+    except ValueError:
+        pass
+    return False
 
 
 def keys_twice(diagnoses: Sequence[Diagnosis], calls: Sequence[ToolCall]) -> Iterator[int]:

@@ -16,12 +16,12 @@ from tunaeval.grammar.format import Format, spellings
 from tunaeval.grammar.formats import AUTO
 from tunaeval.parsing.api import parser_for
 from tunaeval.parsing.reader import Reader
-from tunaeval.types.exchange import text_of
+from tunaeval.types.exchange import field_of, text_of
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .gold import AnyTools
 from .leftovers import NEAR
-from .reading import attempts_of, field_of
+from .reading import attempts_of
 from .recipe import Recipe, recipe_of
 from .scored import AttemptKind, Credit, gold_of
 

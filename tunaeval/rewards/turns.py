@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tunaeval.errors import UsageError
-from tunaeval.tools.success import returned
-from tunaeval.types.exchange import text_of
+from tunaeval.types.exchange import field_of, text_of
 from tunaeval.types.messages import RESULT_ROLES
 
 from .gold import AnyTools, Gold
-from .reading import field_of, is_of_model
+from .reading import is_of_model
 from .recipe import Parts, Recipe, recipe_of
 from .scored import Reward, golds_of, reward
 
@@ -80,6 +79,8 @@ def reward_turns(
 
 def _has_failed(messages: Sequence[object], index: int) -> bool:
     """Whether a result between a turn and the next one says that a tool failed."""
+    from tunaeval.tools.success import returned  # noqa: PLC0415 - its rules are in a file
+
     for message in messages[index + 1 :]:
         if is_of_model(message):
             return False

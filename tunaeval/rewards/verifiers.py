@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tunaeval.types.exchange import field_of
+
 from .gold import AnyTools
-from .reading import field_of
 from .recipe import Recipe
 from .scored import Reward, gold_of, reward
 

@@ -26,7 +26,8 @@ from secrets import token_hex
 from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
-from tunaeval.registry import shown, who, words_of
+from tunaeval.registry import who, words_of
+from tunaeval.showing import brief
 from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools, runnables_of
 from tunaeval.tools.mcp import McpResult, McpServer
 from tunaeval.tools.workspace.space import Snapshot, Workspace
@@ -232,7 +233,7 @@ class _Driver:
                 return await _graded(
                     self.trial, step, space, seen, met=met, environment=environment
                 )
-        raise AssertionError(f"no step: {step!r:.60}")
+        raise AssertionError(f"no step: {brief(step)}")
 
     def _deadline(self) -> float:
         """Return the end of this turn on the event loop's clock, by its own or the task's limit."""
@@ -301,7 +302,7 @@ class _Driver:
         text = await says if inspect.isawaitable(says) else says
         if text is not None and not isinstance(text, str):
             raise UsageError(
-                f"the user's reply was {shown(text)}; wanted a text, or None at the end"
+                f"the user's reply was {brief(text)}; wanted a text, or None at the end"
             )
         return text
 
@@ -478,7 +479,7 @@ async def in_time(
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
         return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
-    fault = f"{shown(ran)}, wanted an AgentRun with texts and a tuple of Replies"
+    fault = f"{brief(ran)}, wanted an AgentRun with texts and a tuple of Replies"
     if (
         isinstance(ran, AgentRun)
         and all(map(isinstance, (ran.answer, ran.words, ran.replies), (str, str, tuple)))

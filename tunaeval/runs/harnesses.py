@@ -14,7 +14,8 @@ from typing import Any, cast
 
 from tunaeval.errors import PluginError, TunaevalError, UsageError
 from tunaeval.files.keys import of_environment
-from tunaeval.registry import Registry, shown, who, words_with_place
+from tunaeval.registry import Registry, who, words_with_place
+from tunaeval.showing import brief
 from tunaeval.types.roles import Client, Harness, Parser
 from tunaeval.types.runs import Report, Suite
 from tunaeval.types.shapes import instance_of, maker_of
@@ -56,7 +57,7 @@ def made_harness(
     name = harness if isinstance(harness, str) else None
     maker: Any = harnesses.get(harness) if isinstance(harness, str) else harness
     if fault := _no_maker(maker):
-        raise UsageError(f"harness is {shown(harness)}; {fault}")
+        raise UsageError(f"harness is {brief(harness)}; {fault}")
     takes = takes_of(maker)
     _refuse(given - takes, maker, name)
     wanted = {one: value for one, value in values.items() if one in takes}
@@ -117,7 +118,7 @@ async def run_by(
         why = f"raised {words_with_place(error)}; wanted a Report"
         raise PluginError(f"{who(harness, _KIND, name)} {why}") from error
     if not isinstance(report, Report):
-        why = f"returned {shown(report)}; wanted a Report"
+        why = f"returned {brief(report)}; wanted a Report"
         raise PluginError(f"{who(harness, _KIND, name)} {why}")
     report = report.model_copy(update={"run": report.run.model_copy(update={"harness": name})})
     return report if out is None else _stored(report, suite, wanted_path(out, "out"))

@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from tunaeval.errors import ClientSetupError, RecordError, UsageError
+from tunaeval.files.kept_replies import checked
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.plain_files import is_absent, is_there, make_directory
 from tunaeval.files.records import replace_document, write_document
@@ -298,17 +299,11 @@ def read_matrix(directory: Path) -> MatrixInfo:
     if is_absent(path):
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
     try:
-        info = MatrixInfo.model_validate(versioned(path, MATRIX_VERSION))
+        where, advice = f"{path}: this is no matrix of tunaeval", "wanted what a matrix run wrote"
+        info = checked(MatrixInfo, versioned(path, MATRIX_VERSION), where, advice)
         ErrorBudget.read(info.max_errors)
     except UsageError as error:
-        raise RecordError(f"{path}: this is no matrix of tunaeval: {error}") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        raise RecordError(
-            f"{path}: this is no matrix of tunaeval: {field!r} is {first['input']!r:.60}; "
-            f"{first['msg']}"
-        ) from None
+        raise RecordError(f"{where}: {error}") from None
     for number, cell in enumerate(info.cells):
         if cell.cell in {one.cell for one in info.cells[:number]}:
             raise RecordError(

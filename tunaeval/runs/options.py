@@ -18,7 +18,8 @@ from tunaeval.errors import PluginError, UsageError
 from tunaeval.files.keys import of_environment, without
 from tunaeval.matching.profiles import profile_of
 from tunaeval.parsing.reader import abstaining_names
-from tunaeval.registry import shown, who
+from tunaeval.registry import who
+from tunaeval.showing import brief
 from tunaeval.types.calls import STRUCTURED, JsonObject
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.roles import Agent, Client, Parser
@@ -166,7 +167,7 @@ def model_of(client: Client) -> tuple[str | None, JsonObject]:
     given = getattr(client, "details", None) or {}
     if not isinstance(given, Mapping):
         raise PluginError(
-            f"{who(client, 'client')} has the details {shown(given)}; wanted a dictionary"
+            f"{who(client, 'client')} has the details {brief(given)}; wanted a dictionary"
         )
     details: JsonObject = dict(given)
     model = getattr(client, "model", None) or details.get("model")

@@ -29,6 +29,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.parsing.reader import abstaining_names
 from tunaeval.reports.summary import summarise
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.exchange import Reply
 from tunaeval.types.messages import Usage
@@ -41,7 +42,7 @@ from .episode import Read, Trial, reread
 from .options import RunOptions
 from .reading import reading
 from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, category_of, read_bfcl
-from .suites.files import Place, read_json, read_text, shown
+from .suites.files import Place, read_json, read_text
 
 _ENOUGH = 5
 """The number of replies from which on calls of unknown tools alone prove the prompts wrong."""
@@ -315,7 +316,7 @@ def _read_lines(file: _ResultFile, faults: list[str]) -> Iterator[_ResultLine]:
     for place, row in _rows(file.path, faults):
         key = _key(row, file)
         if key is None:
-            found = shown(row.get("id", row.get("idx")))
+            found = brief(row.get("id", row.get("idx")))
             faults.append(f"{place}: found the id {found}, wanted one of the category {file.named}")
         elif key in seen:
             faults.append(f"{place}: the id is taken by {seen[key]}; that one counts")
@@ -324,7 +325,7 @@ def _read_lines(file: _ResultFile, faults: list[str]) -> Iterator[_ResultLine]:
             reply = _reply(row)
             if reply is None:
                 wanted = "wanted a text, or a list of calls as {name: arguments}"
-                faults.append(f"{place}, result: found {shown(row.get('result'))}; {wanted}")
+                faults.append(f"{place}, result: found {brief(row.get('result'))}; {wanted}")
             else:
                 yield _ResultLine(place, key, reply, json.dumps(row["result"], ensure_ascii=False))
 
@@ -347,7 +348,7 @@ def _rows(path: Path, faults: list[str]) -> Iterator[tuple[Place, JsonObject]]:
         if isinstance(row, dict):
             yield at, row
         elif line.strip():
-            faults.append(f"{at}: found {shown(row)}, wanted an object with id and result")
+            faults.append(f"{at}: found {brief(row)}, wanted an object with id and result")
 
 
 def _key(row: JsonObject, file: _ResultFile) -> str | None:
@@ -419,7 +420,7 @@ def _own_verdicts(
     total = rows[0].get("total_count") if rows else None
     if total != len(keys):
         faults.append(
-            f"{path}, line 1: it counts {shown(total)} replies, {file.path} has {len(keys)}; "
+            f"{path}, line 1: it counts {brief(total)} replies, {file.path} has {len(keys)}; "
             "run bfcl evaluate again"
         )
         return {}

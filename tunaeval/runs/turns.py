@@ -23,12 +23,11 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-import orjson
-
 from tunaeval.errors import TransportFailure
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.json_text import json_object
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 from tunaeval.types.runs import (
     AttemptRecord,
@@ -204,11 +203,8 @@ def _answer(result: ParseResult, asking: Asking) -> str:
     """Return the answer's text; with a schema, it is inside {"answer": text}."""
     words = result.content.strip()
     if asking.ask == "schema" and words.startswith("{"):
-        try:
-            found = orjson.loads(words)
-        except orjson.JSONDecodeError:
-            return words
-        if isinstance(found, dict) and isinstance(found.get("answer"), str):
+        found = json_object(words) or {}
+        if isinstance(found.get("answer"), str):
             return str(found["answer"])
     return words
 

@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 from pydantic import ValidationError
 
 from tunaeval.errors import UsageError
-from tunaeval.registry import Registry, shown, who, words_with_place
+from tunaeval.registry import Registry, who, words_with_place
+from tunaeval.showing import brief
 from tunaeval.types.copies import copied
 from tunaeval.types.history import History
 from tunaeval.types.roles import Scorer
@@ -128,7 +129,7 @@ async def verdict_of(one: Scorer, history: History) -> CategoryFinding | Categor
         return failed(f"{this} raised {_words(error)}")
     if score is None:
         return failed(
-            f"{this} returned {shown(given)}; wanted a bool, a number from 0 to 1, None, or a "
+            f"{this} returned {brief(given)}; wanted a bool, a number from 0 to 1, None, or a "
             'CategoryScore(value=0.5, reason="why")'
         )
     count = len(history.messages)
@@ -168,4 +169,4 @@ def _words(error: BaseException) -> str:
         return words_with_place(error)
     first = error.errors()[0]
     place = ", ".join([error.title, *map(str, first["loc"])])
-    return f"ValidationError: {place}: found {shown(first['input'])}; {first['msg']}"
+    return f"ValidationError: {place}: found {brief(first['input'])}; {first['msg']}"

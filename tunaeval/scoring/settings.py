@@ -81,7 +81,7 @@ def counter_of(given: CountsTokens | None) -> TokenCounter:
 
 def _no_counter(given: object) -> UsageError:
     return UsageError(
-        f"count_tokens is {given!r:.60}; "
+        f"count_tokens is {brief(given)}; "
         "wanted count(text) -> int, or a tokenizer with encode(text)"
     )
 
@@ -96,7 +96,7 @@ def _name_of(given: object) -> str:
 
 def _number(name: str, count: object) -> int:
     if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-        raise UsageError(f"{name} counted {count!r:.60} tokens, wanted a whole number from 0 up")
+        raise UsageError(f"{name} counted {brief(count)} tokens, wanted a whole number from 0 up")
     return count
 
 

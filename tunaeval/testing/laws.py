@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
-from tunaeval.parsing.collect import Event
+from tunaeval.parsing.events import Event
 from tunaeval.parsing.read_back import written_calls
 from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from tunaeval.parsing.collect import TILES, Event, EventKind
+from tunaeval.parsing.events import TILES, Event, EventKind
 from tunaeval.parsing.reader import Stream
 from tunaeval.types.parsing import ParseResult
 
@@ -58,7 +58,10 @@ def _final_tiles(events: Iterable[Event]) -> list[Event]:
 
 
 def wrong_pieces(events: Sequence[Event]) -> str:
-    """Return why the streamed pieces of a call do not add up to the final call, or ""."""
+    """Return why the streamed pieces of a call do not add up to the final call, or "". No key is
+    streamed twice, but where the text itself has one twice.
+    """
+    codes = {event.diagnosis.code for event in events if event.diagnosis}
     growing: dict[int | None, tuple[str | None, list[str]]] = {}
     for event in events:
         match event.kind:
@@ -70,14 +73,22 @@ def wrong_pieces(events: Sequence[Event]) -> str:
                 del growing[event.index]
             case "call_finished" if event.call is not None:
                 name, pieces = growing.pop(event.index)
-                reported = name, _loaded("".join(pieces))
+                reported = name, _loaded("".join(pieces), twice="duplicate-key" in codes)
                 if reported != (event.call.name, event.call.arguments):
                     return f"{reported} was reported of {event.call}"
     return f"begun, and never ended: {growing}" if growing else ""
 
 
-def _loaded(text: str) -> object:
+def _loaded(text: str, *, twice: bool) -> object:
+    """Return the value; an error if it is no JSON, or if a key is not allowed `twice` and is."""
+
+    def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs) and not twice:
+            raise ValueError(f"a key was streamed twice: {[key for key, _ in pairs]}")
+        return found
+
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=members)
     except ValueError as error:
         return error

@@ -9,7 +9,6 @@ tool of that framework. The function that it runs can be wrapped before that.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from copy import copy
@@ -24,6 +23,7 @@ from tunaeval.registry import Registry, raised, returned, who, words_with_place
 from tunaeval.showing import brief
 from tunaeval.types import roles
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.json_text import json_object
 from tunaeval.types.roles import AnyTool, ToolWrapper
 from tunaeval.types.shapes import instance_of
 
@@ -313,11 +313,8 @@ def _openai_agents(tool: AnyTool, recorder: roles.Recorder) -> AnyTool:
 def _decoded(args: Args, kwargs: Kwargs) -> JsonObject:
     """Return the model's arguments; text that is no JSON object is put under `*args`."""
     text = args[1] if len(args) > 1 else kwargs.get("input", "")
-    try:
-        read = json.loads(text) if isinstance(text, str) and text else {}
-    except ValueError:
-        read = None
-    return read if isinstance(read, dict) else {UNBOUND: [text]}
+    read = json_object(text or "{}")
+    return {UNBOUND: [text]} if read is None else read
 
 
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)

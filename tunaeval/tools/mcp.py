@@ -37,7 +37,7 @@ from pydantic import ValidationError
 
 from tunaeval.errors import ToolsError, TransportFailure, UsageError
 from tunaeval.registry import words_of
-from tunaeval.showing import visible
+from tunaeval.showing import brief, visible
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
@@ -128,7 +128,7 @@ def _spec(tool: McpTool) -> ToolSpec:
     try:
         return ToolSpec.of(tool)
     except ToolsError as error:  # a schema that describes no arguments
-        raise ToolsError(f"{tool.server}: {tool.name!r:.80}: {error}") from error
+        raise ToolsError(f"{tool.server}: {brief(tool.name, 80)}: {error}") from error
 
 
 def _waited(work: Coroutine[Any, Any, T]) -> T:
@@ -160,7 +160,7 @@ def _words(place: str) -> list[str]:
         words = shlex.split(place)
     except ValueError as error:  # a quotation that is not closed
         why = str(error).lower().rstrip(".")
-        raise UsageError(f"the MCP server {place!r:.80} cannot be read: {why}") from None
+        raise UsageError(f"the MCP server {brief(place, 80)} cannot be read: {why}") from None
     if not words:
         raise UsageError(
             "the MCP server is an empty text; wanted a command or an address that begins with "

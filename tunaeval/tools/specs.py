@@ -23,7 +23,6 @@ An argument is a path if its schema has `"format": "path"`, which pydantic write
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from os import PathLike
@@ -33,6 +32,7 @@ from tunaeval.errors import ToolsError
 from tunaeval.limits import MAX_SCHEMA_PARTS
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
+from tunaeval.types.json_text import decoded
 
 ToolLike: TypeAlias = ToolSpec | Mapping[str, JsonValue] | Callable[..., object] | str
 
@@ -80,7 +80,7 @@ def to_tools(tools: Tools | Iterable[ToolLike] | str | None) -> Tools | None:
         tools = _of_json(tools, "tools", "a list of tools; to give one tool, write [tool]")
     if isinstance(tools, Mapping | ToolSpec) or not isinstance(tools, Iterable):
         raise ToolsError(
-            f"tools is {_shown(tools)}, wanted a list of tools; to give one tool, write [tool]"
+            f"tools is {brief(tools)}, wanted a list of tools; to give one tool, write [tool]"
         )
     specs: list[ToolSpec] = []
     at: dict[str, int] = {}
@@ -144,20 +144,20 @@ def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
         return _from_mapping({**about, "parameters": schema}, where)
     if callable(tool) and not isinstance(tool, type):
         return _from_function(tool, where, name)
-    raise ToolsError(f"{where} is {_shown(tool)}, wanted {_WANTED}")
+    raise ToolsError(f"{where} is {brief(tool)}, wanted {_WANTED}")
 
 
 def _of_json(text: str, where: str, wanted: str) -> Any:
     """Return the list or the object that `text` contains as JSON, or raise ToolsError."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        found = decoded(text)
+    except ValueError as error:
         raise ToolsError(
-            f"{where} is {_shown(text)}, wanted {wanted}, or JSON text of it"
+            f"{where} is {brief(text)}, wanted {wanted}, or JSON text of it"
         ) from error
     if isinstance(found, list | dict):
         return found
-    raise ToolsError(f"{where} is {_shown(text)}, wanted {wanted}")
+    raise ToolsError(f"{where} is {brief(text)}, wanted {wanted}")
 
 
 def _object_schema(tool: object) -> Mapping[str, JsonValue] | None:
@@ -176,11 +176,11 @@ def _from_mapping(tool: Mapping[str, JsonValue], where: str) -> ToolSpec:
     if tool.get("function") is not None:
         tool, where = tool["function"], f"{where}.function"
         if not isinstance(tool, Mapping):
-            raise ToolsError(f"{where} is {_shown(tool)}, wanted an object with a name")
+            raise ToolsError(f"{where} is {brief(tool)}, wanted an object with a name")
     name = _checked_name(tool.get("name"), f"{where}.name")
     description = tool.get("description")
     if not isinstance(description, str | None):
-        raise ToolsError(f"{where}.description is {_shown(description)}, wanted a string")
+        raise ToolsError(f"{where}.description is {brief(description)}, wanted a string")
     given = [key for key in _SCHEMA_KEYS if tool.get(key) is not None]
     if len(given) > 1:
         raise ToolsError(f"{where} has both {given[0]} and {given[1]}; keep the one that is meant")
@@ -195,20 +195,21 @@ def _from_function(function: Callable[..., object], where: str, name: str | None
         signature = read_signature(function, name)
         schema = schema_of(signature)
     except ValueError as error:
-        raise ToolsError(f"{where} is {_shown(function)}: {error}") from error
+        raise ToolsError(f"{where} is {brief(function)}: {error}") from error
     return ToolSpec(signature.name, signature.docstring.description, schema, _paths(schema))
 
 
 def _checked_name(name: object, where: str) -> str:
     if isinstance(name, str) and name.strip():
         return name
-    raise ToolsError(f"{where} is {_shown(name)}, wanted the tool's name, a string with characters")
+    found = "missing" if name is None else brief(name)
+    raise ToolsError(f"{where} is {found}, wanted the tool's name, a string with characters")
 
 
 def _checked_schema(schema: object, where: str) -> JsonObject:
     """Return the schema as a dict, or raise ToolsError if it cannot describe arguments."""
     if not isinstance(schema, Mapping):
-        raise ToolsError(f"{where} is {_shown(schema)}, wanted a JSON schema of type object")
+        raise ToolsError(f"{where} is {brief(schema)}, wanted a JSON schema of type object")
     if not is_short(schema):
         raise ToolsError(
             f"{where} has more than {MAX_SCHEMA_PARTS:,} parts when it is written, or leads back "
@@ -217,18 +218,18 @@ def _checked_schema(schema: object, where: str) -> JsonObject:
     schema = plain_schema(schema)
     if schema.get("type", "object") != "object":
         raise ToolsError(
-            f"{where}.type is {_shown(schema['type'])}, wanted 'object': "
+            f"{where}.type is {brief(schema['type'])}, wanted 'object': "
             "arguments have names, so put this schema under a property"
         )
     properties = schema.get("properties", {})
     if not isinstance(properties, Mapping):
-        raise ToolsError(f"{where}.properties is {_shown(properties)}, wanted an object of schemas")
+        raise ToolsError(f"{where}.properties is {brief(properties)}, wanted an object of schemas")
     for key, inner in properties.items():
         if not isinstance(inner, Mapping | bool):
-            raise ToolsError(f"{where}.properties.{key} is {_shown(inner)}, wanted a schema")
+            raise ToolsError(f"{where}.properties.{key} is {brief(inner)}, wanted a schema")
     required = schema.get("required", [])
     if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
-        raise ToolsError(f"{where}.required is {_shown(required)}, wanted a list of argument names")
+        raise ToolsError(f"{where}.required is {brief(required)}, wanted a list of argument names")
     return schema
 
 
@@ -244,14 +245,6 @@ def _is_path(schema: JsonValue) -> bool:
         branches += inner if isinstance(inner, list | tuple) else ()
     named = (one.get("format") for one in branches if isinstance(one, Mapping))
     return any(isinstance(name, str) and name in _PATH_FORMATS for name in named)
-
-
-def _shown(value: object) -> str:
-    """Return the value in at most 80 characters, for an error; "missing" for None."""
-    if value is None:
-        return "missing"
-    text = brief(value, 81)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 _MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})

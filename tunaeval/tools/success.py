@@ -16,13 +16,13 @@ from functools import cached_property, partial
 from operator import is_
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-import orjson
-
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
-from tunaeval.registry import Registry, shown, warn_once, words_with_place
+from tunaeval.registry import Registry, warn_once, words_with_place
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.copies import copied
+from tunaeval.types.json_text import json_object
 from tunaeval.types.shapes import instance_of
 from tunaeval.types.wanted import wanted_items
 
@@ -191,7 +191,7 @@ def _judge(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success |
                 continue
             if isinstance(said, Success) and type(said.ok) is bool:
                 return said, None
-            fault_found = f"returned {shown(said)}"
+            fault_found = f"returned {brief(said)}"
         if not is_ours:
             warn_once(classifier, "success classifier", f"{fault_found}; wanted {_WANTED}")
     return None, fault_found
@@ -219,11 +219,7 @@ def _json_fields(text: str) -> Fields:
     """Return the JSON object that the whole text is, or {}."""
     if "{" not in text[:_EDGE] or not text.lstrip().startswith("{") or len(text) > _MAX_JSON:
         return {}
-    try:
-        fields: Fields = orjson.loads(text)
-    except ValueError:
-        return {}
-    return fields
+    return json_object(text) or {}
 
 
 def _is_failed_word(value: JsonValue) -> bool:
@@ -362,5 +358,5 @@ def _classifier(one: str | Classifier) -> Classifier:
     if isinstance(one, str):
         return classifiers.get(one)
     if fault := _check(one):
-        raise UsageError(f"{one!r:.60} is no classifier of success: {fault}")
+        raise UsageError(f"{brief(one)} is no classifier of success: {fault}")
     return one

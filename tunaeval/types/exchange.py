@@ -209,9 +209,10 @@ def text_of(content: JsonValue) -> str:
 def _text_in(part: object) -> object:
     if isinstance(part, str):
         return part
-    return _of(part, "text")
+    return field_of(part, "text")
 
 
-def _of(thing: object, key: str) -> object:
+def field_of(thing: object, key: str) -> object:
+    """Return a field of a mapping or of an object; None if there is none."""
     # dict comes first, as isinstance is slow for an abstract class
     return thing.get(key) if isinstance(thing, (dict, Mapping)) else getattr(thing, key, None)

@@ -154,7 +154,7 @@ class ResultsState(Data):
 class RunInfo(BaseModel):
     """How a run was made, its options and circumstances: the content of `run.json`."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     schema_version: Literal[2] = SCHEMA_VERSION
     run_id: str

@@ -131,7 +131,7 @@ class Suite(BaseModel):
         False
     """
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
     name: str
     scenarios: Sequence[Scenario]

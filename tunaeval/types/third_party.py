@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, cast, get_args
 
 from tunaeval.errors import PluginError, TunaevalError, UsageError
-from tunaeval.registry import raised, returned, shown, who, words_with_place
+from tunaeval.registry import raised, returned, who, words_with_place
+from tunaeval.showing import brief
 
 from .calls import STRUCTURED, ToolCall, Tools
 from .copies import copied
@@ -56,11 +57,11 @@ class _Guarded:
         except (Exception, SystemExit) as error:
             raise raised(self._parser, _PARSER, error, _ANSWER) from error
         if not isinstance(result, ParseResult):
-            raise returned(self._parser, _PARSER, shown(result), _ANSWER)
+            raise returned(self._parser, _PARSER, brief(result), _ANSWER)
         for field, wanted, is_one in _FIELDS:
             value = getattr(result, field)
             if not is_one(value):
-                what = f"a ParseResult with {field}={shown(value)}"
+                what = f"a ParseResult with {field}={brief(value)}"
                 raise returned(self._parser, _PARSER, what, wanted)
         if all(call.format not in _UNNAMED for call in result.calls):
             return result
@@ -121,7 +122,7 @@ async def reply_of(client: Client, request: Request) -> Reply:
     except (Exception, SystemExit) as error:
         raise PluginError(f"{who(client, _CLIENT)} raised {words_with_place(error)}") from error
     if not isinstance(reply, Reply):
-        given = f"{shown(reply)}, wanted a Reply with a message"
+        given = f"{brief(reply)}, wanted a Reply with a message"
     elif fault := fault_of(reply):
         given = f"a Reply with {fault}"
     else:

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
-from tunaeval.showing import shown
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.messages import Usage
 
@@ -355,7 +355,7 @@ class Assembler:
         known = self._by_key.get(key) if key else None
         index = numbered(one.index)
         if (index is None or isinstance(one.index, str)) and not one.begins:
-            given = "no index" if one.index is None else f"the index {shown(one.index):.{_SHOWN}}"
+            given = "no index" if one.index is None else f"the index {brief(one.index):.{_SHOWN}}"
             self.report("index-missing", f"a fragment of a call has {given}")
         slot = self._slot(one, known) if index is None else index
         call = known if known is not None and known.index == slot else self._latest.get(slot)

@@ -104,6 +104,8 @@ def called(call: object) -> tuple[JsonValue, JsonValue]:
     """Return the name and arguments of one of `tool_calls`; None for what is missing. The input of
     a custom tool is text.
     """
+    if type(call) is dict and type(function := call.get("function")) is dict:  # most are
+        return function.get("name"), function.get("arguments")
     function = get(call, "function")
     if function is not None:
         source = call if isinstance(function, str) else function

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tunaeval.showing import shown
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.messages import Usage
 
@@ -116,4 +116,4 @@ def _repr(value: JsonValue) -> str:
     try:
         return f"{value!r:.200}"
     except RecursionError:
-        return shown(value)
+        return brief(value)

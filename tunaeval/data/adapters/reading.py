@@ -13,12 +13,10 @@ counts as an error unless the result says otherwise.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import NoReturn
 
 import orjson
 
@@ -43,6 +41,7 @@ from tunaeval.types.conversations import (
     asked,
     results_of,
 )
+from tunaeval.types.json_text import decoded
 from tunaeval.types.messages import OTHER_ROLES, Message, Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.wire.parts import Kinds, parts_of, unknown_words
@@ -91,8 +90,8 @@ def _arguments(arguments: JsonValue) -> JsonObject | None:
         return {}
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments, parse_constant=_refuse)
-        except (ValueError, RecursionError):
+            arguments = decoded(arguments)
+        except ValueError:
             return None
     if not isinstance(arguments, dict) or not_json(arguments):
         return None
@@ -118,10 +117,6 @@ def plain_arguments(arguments: JsonValue) -> JsonObject | None:
         if kind not in _ATOMS and not (kind is float and -_LARGE < value < _LARGE):
             return None
     return read
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON value")
 
 
 NOTICES: Mapping[str, str] = KNOWN["notices"]

@@ -32,7 +32,6 @@ ACCEPT_ENCODING = "gzip, deflate"
 _GZIP_OR_ZLIB = 47  # window bits that let zlib tell the two apart
 _GZIP = b"\x1f\x8b"
 _HEAD_BYTES = 2  # which tell all three apart
-_QUOTED_CHARACTERS = 200
 
 
 async def read_body(response: httpx2.Response) -> bytes:
@@ -161,14 +160,6 @@ def words_of(body: bytes) -> str:
     found = _object(body)
     words = None if found is None else error_words(found)
     return body.decode(errors="replace") if words is None else words
-
-
-def quoted(words: str) -> str:
-    """Return a server's message on one line, shortened and with control characters escaped."""
-    if not words.strip():
-        return "(nothing)"
-    cut = words[:_QUOTED_CHARACTERS]
-    return repr(cut) + ("..." if len(cut) < len(words) else "")
 
 
 async def read_whole(

@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import struct
-import subprocess
 import sys
 import tempfile
 import weakref
@@ -23,6 +22,7 @@ from typing import IO, Any, BinaryIO
 
 from tunaeval.errors import ClientSetupError
 from tunaeval.files.plain_files import open_plain, table_of
+from tunaeval.tools.processes import PIPE, Child
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.wanted import wanted_count, wanted_seconds
@@ -164,19 +164,14 @@ class _Child:
     def __init__(self, options: JsonObject) -> None:
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         # -P: what lies in the working directory is not imported.
-        self._process = subprocess.Popen(  # noqa: S603 - our own script, by our own Python
-            [sys.executable, "-P", str(_SCRIPT), json.dumps(options)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._stderr,
-        )
+        words = [sys.executable, "-P", str(_SCRIPT), json.dumps(options)]
+        self._process = Child(words, given=PIPE, errors=self._stderr)
         # The child lives as long as our end of its standard input is open.
         self.end = weakref.finalize(self, _end, self._process, self._stderr)
 
     async def address(self) -> str:
         """Return the server's address once the model is loaded. Raises ClientSetupError."""
-        assert self._process.stdout is not None  # noqa: S101 - it is a pipe
-        reading = asyncio.ensure_future(asyncio.to_thread(self._process.stdout.readline))
+        reading = asyncio.ensure_future(asyncio.to_thread(self._process.line))
         try:
             await asyncio.wait({reading}, timeout=_START_SECONDS)
         finally:
@@ -189,11 +184,8 @@ class _Child:
 
     def _why(self) -> str:
         """Wait until the process ends; return its exit status and its first and last error line."""
-        try:
-            status = self._process.wait(_END_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            status = self._process.wait()
+        self._process.end(_END_SECONDS)
+        status = self._process.wait()
         self._stderr.seek(0)
         lines = self._stderr.read(_LOG_BYTES).decode(errors="replace").strip().splitlines()
         self.end()
@@ -203,16 +195,9 @@ class _Child:
         return f"exit status {status}; {words}"
 
 
-def _end(process: subprocess.Popen[bytes], stderr: IO[bytes]) -> None:
+def _end(process: Child, stderr: IO[bytes]) -> None:
     """Close the input of the process, which ends it; kill it if it runs 5 seconds later."""
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            stream.close()
-    try:
-        process.wait(_END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    process.end(_END_SECONDS)
     stderr.close()
 
 

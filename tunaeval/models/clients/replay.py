@@ -11,18 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal, Self, TypeAlias, TypeVar
+from typing import Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure
 from tunaeval.files import records
+from tunaeval.files.kept_replies import KeptReply, checked
 from tunaeval.files.keys import of_environment, without
 from tunaeval.files.plain_files import is_directory, is_there
 from tunaeval.files.results import counted_results
-from tunaeval.types.calls import JsonObject, Source
-from tunaeval.types.exchange import Reply, Request, fault_of
-from tunaeval.types.messages import Usage
+from tunaeval.types.calls import JsonObject
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.runs import RunInfo, ScenarioResult
 from tunaeval.types.wanted import wanted_path
 
@@ -102,13 +102,13 @@ class ReplayClient:
 Place: TypeAlias = tuple[str, int, int]
 """Scenario, repeat and attempt."""
 
-_Model = TypeVar("_Model", bound=BaseModel)
+_AGAIN = "make it again with this version of 'tunaeval run'"
 
 
 class Recording(BaseModel):
     """How a run was made (the file's header), and its replies by scenario, repeat and attempt."""
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
     recording: Literal[2]
     model: str | None
@@ -125,32 +125,11 @@ class Recording(BaseModel):
         return cls(recording=2, model=run.model, date=date, suite_digests=digests, run=run)
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Line(KeptReply):
     scenario: str
     repeat: int = Field(ge=1)
     attempt: int = Field(ge=1)
-    message: JsonObject
-    finish_reason: str | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
     latency_seconds: float | None = None
-    source: Source | None = None
-
-    def as_reply(self, where: str) -> Reply:
-        """Return the recorded reply. It has no latency, because no model was run for it. Raises
-        RecordError for a damaged one, which is at `where`.
-        """
-        reply = Reply(
-            message=self.message,
-            finish_reason=self.finish_reason,
-            usage=Usage(self.prompt_tokens, self.completion_tokens),
-            source=self.source,
-        )
-        if fault := fault_of(reply):
-            raise RecordError(f"{where}: the reply has {fault}; record it again")
-        return reply
 
 
 def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult]) -> int:
@@ -163,7 +142,7 @@ def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult])
         writer.append(without(Recording.of(run).model_dump(mode="json"), secrets))
         for result in results:
             for line in _lines(result):
-                writer.append(without(line.model_dump(), secrets))
+                writer.append(without(line.as_record(), secrets))
                 count += 1
     return count
 
@@ -179,24 +158,24 @@ def read_recording(path: Path) -> Recording:
     first = next(rows, None)
     if first is None:
         raise RecordError(f"{path}: the file is empty; wanted a recording, or a run directory")
-    recording = _checked(Recording, first, f"{path}, record 1")
+    recording = checked(Recording, first, f"{path}, record 1", _AGAIN)
     _check_first_hand(recording.run, str(path))
     for number, row in enumerate(rows, start=2):
         where = f"{path}, record {number}"
-        line = _checked(_Line, row, where)
+        line = checked(_Line, row, where, _AGAIN)
         recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply(where)
     return recording
 
 
 def _read_run(directory: Path) -> Recording:
     document = directory / "run.json"
-    run = _checked(RunInfo, records.read_document(document), str(document))
+    run = checked(RunInfo, records.read_document(document), str(document), _AGAIN)
     _check_first_hand(run, str(directory))
     found = counted_results(directory, retried=bool(run.retried_at), noted=run.results_file)
     recording = Recording.of(run)
     for number, row in enumerate(found.rows(), start=1):
         where = f"{found.path}, result {number}"
-        result = _checked(ScenarioResult, row, where)
+        result = checked(ScenarioResult, row, where, _AGAIN)
         for line in _lines(result):
             recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply(where)
     return recording
@@ -220,15 +199,3 @@ def _check_first_hand(run: RunInfo, where: str) -> None:
             f"{where}: the run {run.run_id!r} is itself a replay, so its date is not that of the "
             "replies; use the recording that it replayed"
         )
-
-
-def _checked(model: type[_Model], row: JsonObject, where: str) -> _Model:
-    try:
-        return model.model_validate(row)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "the whole"
-        raise RecordError(
-            f"{where}: {field!r} is {first['input']!r:.60}; {first['msg'].lower()}; "
-            "make it again with this version of 'tunaeval run'"
-        ) from None

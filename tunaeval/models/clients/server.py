@@ -19,6 +19,7 @@ import orjson
 from tunaeval.errors import ClientSetupError, TransportFailure
 from tunaeval.files import records
 from tunaeval.files.keys import Secret, covered, of_environment, variable_name
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, Source
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
@@ -216,7 +217,7 @@ class Server:
 
     def quote(self, words: str) -> str:
         """Return a server's message without keys, shortened, and quoted on one line."""
-        return answers.quoted(self.hide(words))
+        return brief(self.hide(words), 200) if words.strip() else "(nothing)"
 
     @property
     def through(self) -> str:
@@ -332,7 +333,7 @@ def read_key(
 def _checked_url(base_url: str, key_places: str) -> httpx2.URL:
     wanted = "wanted something like http://127.0.0.1:8000/v1"
     if not isinstance(base_url, str):
-        raise ClientSetupError(f"the base URL is {base_url!r:.60}; {wanted}")
+        raise ClientSetupError(f"the base URL is {brief(base_url)}; {wanted}")
     try:
         url = httpx2.URL(base_url.strip())
     except httpx2.InvalidURL as error:
@@ -350,7 +351,7 @@ def _checked_url(base_url: str, key_places: str) -> httpx2.URL:
         url.raw_host.decode("ascii").encode("idna")  # as the system is asked for its address
     except UnicodeError:
         raise ClientSetupError(
-            f"the host of the base URL is {url.host!r:.60}, in which a part is empty or has more "
+            f"the host of the base URL is {brief(url.host)}, in which a part is empty or has more "
             f"than 63 characters; {wanted}"
         ) from None
     return url

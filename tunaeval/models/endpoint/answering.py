@@ -32,6 +32,7 @@ from tunaeval.types.faults import (
     is_of_result,
     spoiled_result,
 )
+from tunaeval.types.json_text import decoded_or
 from tunaeval.types.wanted import wanted_items
 from tunaeval.wire.apis import APIS
 from tunaeval.wire.requests import put
@@ -76,10 +77,7 @@ class Answering:
 
     def _covered(self, refused: Refused, http: HttpRequest) -> Refused:
         """Return an error without the secrets of the environment, the source and the request."""
-        try:
-            body = orjson.loads(http.body)
-        except orjson.JSONDecodeError:
-            body = None
+        body = decoded_or(http.body)
         of_source: frozenset[str] = getattr(self._source, "secrets", frozenset())
         secrets = of_environment() | of_source | of_headers(http.headers) | of_fields(body)
         words = covered(str(refused), secrets)

@@ -29,16 +29,17 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
+from tunaeval.files.kept_replies import KeptReply, checked
 from tunaeval.files.keys import mapped, of_environment, of_fields, without
 from tunaeval.files.plain_files import is_absent, table_of
 from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, texts_in
-from tunaeval.types.exchange import Reply, fault_of, text_of
+from tunaeval.types.exchange import text_of
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import refusal, wanted_path
 from tunaeval.wire.apis import APIS
@@ -61,15 +62,10 @@ class _Header(BaseModel):
     masks: dict[str, str]
 
 
-class _Exchange(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Exchange(KeptReply):
     key: str
     request: JsonObject
-    message: JsonObject
     finish_reason: str
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
     items: tuple[JsonObject, ...] | None = None
     id: str | None = None
 
@@ -270,7 +266,7 @@ class CassetteWriter:
         }
         if answer.items is not None:
             line |= {"items": replaced(without(answer.items, secrets), words), "id": answer.id}
-        self._lines.append(line)
+        self._lines.append(_Exchange.model_validate(line).as_record())
 
     def close(self, unanswered: Sequence[str] = ()) -> None:
         """Write the file. Raise RecordError, and write nothing, if a request was `unanswered`."""
@@ -311,10 +307,10 @@ def read_cassette(path: Path) -> tuple[dict[str, str], tuple[_Exchange, ...]]:
             f"plays version {VERSION}; {_AGAIN}"
         )
     try:
-        header = _Header.model_validate(first)
+        header = checked(_Header, first, f"{path}, line 1", _AGAIN)
         Masker(header.masks)
-    except (ValueError, UsageError) as error:
-        raise _fault(path, 1, error) from None
+    except UsageError as error:
+        raise RecordError(f"{path}, line 1: {error}; {_AGAIN}") from None
     return header.masks, tuple(_exchanges(path, rows))
 
 
@@ -327,25 +323,13 @@ def _rows(path: Path) -> Iterator[JsonObject]:
 
 def _exchanges(path: Path, rows: Iterator[JsonObject]) -> Iterator[_Exchange]:
     for number, row in enumerate(rows, start=2):
-        try:
-            exchange = _Exchange.model_validate(row)
-        except ValidationError as error:
-            raise _fault(path, number, error) from None
+        where = f"{path}, line {number}"
+        exchange = checked(_Exchange, row, where, _AGAIN)
         if exchange.key != key_of(exchange.request):
             words = "its request was changed, so its key is that of another"
-            raise RecordError(f"{path}, line {number}: {words}; {_AGAIN}")
-        if fault := fault_of(Reply(exchange.message, exchange.finish_reason)):
-            raise RecordError(f"{path}, line {number}: the reply has {fault}; {_AGAIN}")
+            raise RecordError(f"{where}: {words}; {_AGAIN}")
+        exchange.as_reply(where)  # which raises for a damaged one
         yield exchange
-
-
-def _fault(path: Path, number: int, error: Exception) -> RecordError:
-    words = str(error)
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "the whole"
-        words = f"{field!r} is {brief(first['input'])}; {first['msg'].lower()}"
-    return RecordError(f"{path}, line {number}: {words}; {_AGAIN}")
 
 
 _KNOWN = table_of(__package__, "cassettes.toml")

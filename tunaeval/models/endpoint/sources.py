@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import httpx2
-import orjson
 
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files import records
@@ -31,6 +30,7 @@ from tunaeval.parsing.api import parser_for
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.copies import copied
+from tunaeval.types.json_text import decoded_or
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
@@ -310,11 +310,7 @@ class Passing:
 
 
 def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
-    document: JsonValue
-    try:
-        document = orjson.loads(received.body)
-    except orjson.JSONDecodeError:
-        document = None
+    document = decoded_or(received.body)
     status = received.status or 502
     is_success = 200 <= status < 300
     if isinstance(document, dict) and is_success:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from json.encoder import encode_basestring
 from typing import ClassVar
 
@@ -420,11 +421,15 @@ _TEXT = r"""(?:'[^'\\\n\x00\ud800-\udfff]*+'|"[^"\\\n\x00\ud800-\udfff]*+")"""
 _SCALAR = rf"(?:{_TEXT}|{_ATOM})"
 _LIST = rf"\[{NEAR_SPACE}(?:{_SCALAR}{NEAR_SPACE}(?:,{NEAR_SPACE}{_SCALAR}{NEAR_SPACE})*+)?+\]"
 _ARGUMENT = rf"({PYTHON_NAME.pattern}){NEAR_SPACE}={NEAR_SPACE}({_SCALAR}|{_LIST})"
-_EACH = re.compile(_ARGUMENT).findall
-_PLAIN = re.compile(
+_ARGUMENTS = (
     rf"\({NEAR_SPACE}(?:{_ARGUMENT}{NEAR_SPACE}(?:,{NEAR_SPACE}{_ARGUMENT}{NEAR_SPACE})*+)?+\)"
-).match
-_ITEMS = re.compile(_SCALAR).findall
+)
+
+
+@cache
+def _plain() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """The patterns of plain arguments, of one of them, and of an item; few texts need them."""
+    return re.compile(_ARGUMENTS), re.compile(_ARGUMENT), re.compile(_SCALAR)
 
 
 def plain_arguments(text: str, at: int) -> tuple[JsonObject, int] | None:
@@ -433,10 +438,11 @@ def plain_arguments(text: str, at: int) -> tuple[JsonObject, int] | None:
     Arguments are plain if each has a name of its own and its value is a string without escapes, a
     short number, `True`, `False`, `None`, or a list of these. `PythonReader` gives the same result.
     """
-    found = _PLAIN(text, at)
+    whole, each, _ = _plain()
+    found = whole.match(text, at)
     if found is None:
         return None
-    rows = _EACH(found[0])
+    rows = each.findall(found[0])
     arguments = {name: _plain_value(value) for name, value in rows}
     return (arguments, found.end()) if len(arguments) == len(rows) else None
 
@@ -445,6 +451,6 @@ def _plain_value(written: str) -> JsonValue:
     if written[0] in "'\"":
         return written[1:-1]
     if written[0] == "[":
-        return [_plain_value(item) for item in _ITEMS(written)]
+        return [_plain_value(item) for item in _plain()[2].findall(written)]
     value: JsonValue = orjson.loads(machine.PYTHON_WORDS.get(written, written))
     return value

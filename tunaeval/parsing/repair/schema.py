@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from math import isfinite
 from operator import is_not
-from reprlib import Repr
 from typing import Any, TypeAlias
 
-from tunaeval.limits import MAX_DIGITS, MAX_SCHEMA_DEPTH, SCALAR_TEXT, SHOWN_NAME, SHOWN_VALUE
+from tunaeval.limits import MAX_DIGITS, MAX_SCHEMA_DEPTH, SCALAR_TEXT, SHOWN_NAME
+from tunaeval.showing import brief
 from tunaeval.types.calls import ARGUMENTS_KEYS, JsonObject, JsonValue, Repair, Span, Tools
 from tunaeval.types.parsing import Level
 
@@ -68,7 +68,7 @@ def kinds_named(schema: Schema) -> list[str]:
     if type(named) is str:
         return [named.lower()]
     several = [*named] if isinstance(named, list | tuple) else [] if named is None else [named]
-    return [each.lower() if isinstance(each, str) else shown(each) for each in several]
+    return [each.lower() if isinstance(each, str) else brief(each) for each in several]
 
 
 def choices_of(schema: Schema) -> list[object] | None:
@@ -113,20 +113,6 @@ def of_text(text: str, kind: object) -> JsonValue:
     return UNBENT
 
 
-_REPR = Repr()
-_REPR.maxstring = _REPR.maxlong = _REPR.maxother = SHOWN_VALUE
-_REPR.maxlevel = 2
-
-
-def shown(value: object) -> str:
-    """Return a value's `repr` for a message, cut to `SHOWN_VALUE` characters at bounded cost."""
-    try:
-        text = _REPR.repr(value)
-    except (ValueError, TypeError):  # an integer too long for Python; unsortable keys
-        return f"a {type(value).__name__}"
-    return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 3] + "..."
-
-
 _ALTERNATIVES = ("anyOf", "oneOf")
 _COMBINING = frozenset({"$ref", "allOf", *_ALTERNATIVES})
 _ITEM_KEYWORDS = ("items", "prefixItems", "additionalItems")
@@ -135,7 +121,7 @@ _PERCENTS = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
 
 def resolved(reference: object, root: object) -> object | LookupError:
     """Return the schema that a `$ref` names; if there is none, return (not raise) an error."""
-    name = f"$ref {shown(reference)}"
+    name = f"$ref {brief(reference)}"
     if not isinstance(reference, str) or not reference.startswith("#"):
         return LookupError(
             f"{name} leads out of the schema; only '#/...' is followed, none is fetched"
@@ -150,7 +136,7 @@ def resolved(reference: object, root: object) -> object | LookupError:
         elif isinstance(found, list) and key.isdecimal() and len(key) < 9 and int(key) < len(found):
             found = found[int(key)]
         else:
-            return LookupError(f"{name} leads nowhere: there is no {shown(key)}")
+            return LookupError(f"{name} leads nowhere: there is no {brief(key)}")
     return found
 
 
@@ -344,7 +330,7 @@ class _Fitting:
             value = self._any_of(value, options, depth, found)
         wanted = kinds_named(schema)
         if wanted and not _is_wrong(found) and not any(is_of(value, kind) for kind in wanted):
-            found["", "wrong-type", f"{shown(value)} cannot be of all types wanted"] = None
+            found["", "wrong-type", f"{brief(value)} cannot be of all types wanted"] = None
         return value
 
     def _branch(self, value: JsonValue, schema: object, depth: int) -> tuple[JsonValue, Findings]:
@@ -354,8 +340,10 @@ class _Fitting:
             circle = "the schema leads back to itself and asks for nothing"
             # Value and schema are kept, so that no other object can get their ids.
             self._met[met] = value, schema, value, {("", "unresolved-ref", circle): None}
-            self._met[met] = value, schema, *self.fit(value, schema, depth + 1)
-        return self._met[met][2:]
+            fitted, found = self.fit(value, schema, depth + 1)
+            self._met[met] = value, schema, fitted, found
+        _, _, fitted, found = self._met[met]
+        return fitted, found
 
     def _any_of(
         self, value: JsonValue, options: list[object], depth: int, found: Findings
@@ -374,7 +362,7 @@ class _Fitting:
         if sound or len(near) == 1:
             found.update(near[0][1])
             return near[0][0]
-        found["", "wrong-type", f"{shown(value)} fits none of {len(options)} alternatives"] = None
+        found["", "wrong-type", f"{brief(value)} fits none of {len(options)} alternatives"] = None
         return value
 
     def _typed(self, value: JsonValue, schema: Schema, depth: int, found: Findings) -> JsonValue:
@@ -383,10 +371,10 @@ class _Fitting:
             return value
         for kind in wanted:
             if (made := bent(value, kind)) is not UNBENT:
-                found["", "type", f"{shown(value)} read as {kind} {shown(made)}"] = None
+                found["", "type", f"{brief(value)} read as {kind} {brief(made)}"] = None
                 return made
         if self._guesses and "null" in wanted and _is_none(value):
-            found["", "guessed-type", f"{shown(value)} read as null"] = None
+            found["", "guessed-type", f"{brief(value)} read as null"] = None
             return None
         if "array" in wanted and self._is_lone_item(value, schema, depth):
             items = _item_schema(schema, 0)
@@ -394,10 +382,10 @@ class _Fitting:
             sure = sure and isinstance(items, Mapping) and kinds_named(items) == ["string"]
             if sure or self._guesses:
                 code = "type" if sure else "guessed-type"
-                found["", code, f"{shown(value)} read as array {shown([value])}"] = None
+                found["", code, f"{brief(value)} read as array {brief([value])}"] = None
                 return [value]
         names = " or ".join(str(kind)[:SHOWN_NAME] for kind in wanted)
-        found["", "wrong-type", f"{shown(value)} is not of type {names}"] = None
+        found["", "wrong-type", f"{brief(value)} is not of type {names}"] = None
         return value
 
     def _is_lone_item(self, value: JsonValue, schema: Schema, depth: int) -> bool:
@@ -413,9 +401,10 @@ class _Fitting:
                 found["", "missing-argument", f"{name[:SHOWN_NAME]!r} is required"] = None
         # The patterns of `patternProperties` are not trusted and not run: any name may match one.
         others = True if schema.get("patternProperties") else schema.get("additionalProperties")
-        changed = {}
-        for name, inner in value.items():
-            path = str(name)[:SHOWN_NAME]  # an object that does not come from JSON may have any key
+        members: dict[Any, JsonValue] = value  # one that does not come from JSON may have any key
+        changed: dict[Any, JsonValue] = {}
+        for name, inner in members.items():
+            path = str(name)[:SHOWN_NAME]
             if name not in properties and others is False:
                 found["", "unknown-argument", f"{path!r} is no argument"] = None
                 continue
@@ -485,9 +474,9 @@ def _chosen(value: JsonValue, schema: Schema, found: Findings) -> JsonValue:
     for example in {type(choice): choice for choice in choices}.values():
         made = bent(value, kind_of(example))
         if made is not UNBENT and any(_same(made, choice) for choice in choices):
-            found["", "type", f"{shown(value)} read as {shown(made)}"] = None
+            found["", "type", f"{brief(value)} read as {brief(made)}"] = None
             return made
-    found["", "not-allowed", f"{shown(value)} is none of {shown(choices)}"] = None
+    found["", "not-allowed", f"{brief(value)} is none of {brief(choices)}"] = None
     return value
 
 

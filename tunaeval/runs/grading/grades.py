@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
 from tunaeval.matching.calls import is_forbidden, match
-from tunaeval.registry import Registry, shown, who, words_of, words_with_place
+from tunaeval.registry import Registry, who, words_of, words_with_place
+from tunaeval.showing import brief
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
@@ -158,7 +159,7 @@ def _no_check(thing: object) -> str | None:
             return None
         function, shape = getattr(thing, "grade", None), _CLASS
     if not callable(function):
-        return f"{shown(thing)} is no function, and no class with grade; wanted {shape}"
+        return f"{brief(thing)} is no function, and no class with grade; wanted {shape}"
     name = getattr(function, "__name__", "__call__")
     if is_async(function):
         return f"it is async: {head(name, function)}; wanted {shape}"
@@ -238,9 +239,14 @@ def _file(check: FileCheck, state: FinalState) -> _Grade:
         text = file.text
     except WorkspaceError as error:
         return _Grade(False, str(error), turn)
-    faults = list(_text_faults(text, check))
-    grade = _from_faults(faults, f"{check.file} is as wanted", turn, check.file)
-    return _shown(grade, text)
+    return _text(text, check, turn, check.file)
+
+
+def _text(text: str, wish: TextWish, turn: int, about: str) -> _Grade:
+    grade = _from_faults([*_text_faults(text, wish)], f"{about} is as wanted", turn, about)
+    if grade.ok:
+        return grade
+    return grade._replace(reason=f"{grade.reason}; it says {brief(text, 300)}")
 
 
 def _absent(check: AbsentCheck, state: FinalState) -> _Grade:
@@ -301,9 +307,7 @@ def again(record: CheckRecord) -> CheckRecord:
 
 
 def _answer(check: AnswerCheck, state: FinalState) -> _Grade:
-    faults = list(_text_faults(state.answer, check.answer))
-    grade = _from_faults(faults, "the answer is as wanted", state.turns, "the answer")
-    return _shown(grade, state.answer)
+    return _text(state.answer, check.answer, state.turns, "the answer")
 
 
 def _calls(check: CallsCheck, state: FinalState) -> _Grade:
@@ -336,12 +340,12 @@ def _forbidden_acts(check: ForbidCheck, state: FinalState) -> list[tuple[str, in
         found += [(f"{call.name} was called with {path}", turn) for path in named]
         written = json.dumps(call.arguments, ensure_ascii=False, default=str)
         found += [
-            (f"{call.name} was called with {_quoted(text)}", turn)
+            (f"{call.name} was called with {brief(text)}", turn)
             for text in check.forbid.texts
             if text in written or json.dumps(text, ensure_ascii=False)[1:-1] in written
         ]
     found += [
-        (f"a result contains {_quoted(text)}", turn)
+        (f"a result contains {brief(text)}", turn)
         for turn, result in state.results
         for text in check.forbid.texts
         if text in result
@@ -390,7 +394,7 @@ def _answered(name: str, thing: object, ask: Callable[[], object], state: FinalS
             if inspect.iscoroutine(other):
                 other.close()  # or Python warns that it was never awaited
             wanted = "wanted a bool or (bool, reason)"
-            return _Grade(None, f"{this} returned {shown(other)}; {wanted}")
+            return _Grade(None, f"{this} returned {brief(other)}; {wanted}")
 
 
 def name_of(check: NamedCheck) -> str | None:
@@ -433,21 +437,6 @@ def _from_faults(faults: list[str], fine: str, turn: int, about: str = "") -> _G
     return _Grade(not faults, reason, turn)
 
 
-_SHOWN = 300
-"""How many characters of a text are shown beside a wish."""
-
-
-def _shown(grade: _Grade, text: str) -> _Grade:
-    """Return a failed grade with the text beside the wish."""
-    said = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
-    return grade if grade.ok else grade._replace(reason=f"{grade.reason}; it says {said}")
-
-
-def _line(words: tuple[str, ...]) -> str:
-    line = shlex.join(words)
-    return line if len(line) <= 60 else f"{line[:57]}..."
-
-
 _KEYS = (
     "file, absent, unchanged, command, answer, calls, forbid, returns or python, or the name of a "
     "registered check's class"
@@ -457,7 +446,7 @@ _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _G
     FileCheck: (lambda check: f"file {check.file}", _file),
     AbsentCheck: (lambda check: f"absent {', '.join(check.absent)}", _absent),
     UnchangedCheck: (lambda check: f"unchanged {', '.join(check.unchanged)}", _unchanged),
-    CommandCheck: (lambda check: f"command {_line(check.command)}", _command),
+    CommandCheck: (lambda check: f"command {brief(shlex.join(check.command))}", _command),
     AnswerCheck: (lambda _: "answer", _answer),
     CallsCheck: (lambda _: "calls", _calls),
     ForbidCheck: (lambda _: "forbid", _forbid),
@@ -478,25 +467,21 @@ def _text_faults(text: str, wish: TextWish) -> Iterator[str]:
     if wish.equals is not None:
         wanted = wish.equals.casefold() if wish.ignore_case else wish.equals
         if seen != wanted:
-            yield f"is {_quoted(text)}, wanted {_quoted(wish.equals)}"
-    yield from (f"does not contain {_quoted(part)}" for part in wish.contains if not has(part))
-    yield from (f"contains {_quoted(part)}" for part in wish.lacks if has(part))
+            yield f"is {brief(text)}, wanted {brief(wish.equals)}"
+    yield from (f"does not contain {brief(part)}" for part in wish.contains if not has(part))
+    yield from (f"contains {brief(part)}" for part in wish.lacks if has(part))
     if wish.any_of and not any(map(has, wish.any_of)):
-        yield f"contains none of {', '.join(map(_quoted, wish.any_of))}"
+        yield f"contains none of {', '.join(map(brief, wish.any_of))}"
     if wish.fits is not None:
         expect = {"calls": [{"name": "text", "arguments": {"text": wish.fits}}]}
         if not match(expect, [ToolCall("text", {"text": text})]):
-            yield f"is {_quoted(text)}, wanted what fits {wish.fits!r:.80}"
+            yield f"is {brief(text)}, wanted what fits {brief(wish.fits, 80)}"
 
 
 def says_nothing(wish: TextWish) -> bool:
     """Whether the wish fits any text."""
     given = (wish.equals, wish.contains or None, wish.lacks or None, wish.any_of or None, wish.fits)
     return all(one is None for one in given)
-
-
-def _quoted(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
 
 INJECTION = "inject"

@@ -30,6 +30,7 @@ from tunaeval.showing import brief
 from tunaeval.tools.workspace.commands import run_command
 from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import decoded_or
 from tunaeval.types.tasks import CaseRecord, ReturnsCheck
 
 Contents: TypeAlias = Mapping[str, str | bytes]
@@ -156,10 +157,7 @@ def as_text(content: str | bytes) -> str:
 
 def _read(text: bytes, wanted: int) -> list[JsonObject | None]:
     """Return the outcomes in a report, which may be anything: the program can write it, too."""
-    try:
-        report = json.loads(text) if len(text) <= _MAX_REPORT else None
-    except (ValueError, RecursionError):
-        report = None
+    report = decoded_or(text) if len(text) <= _MAX_REPORT else None
     found = report if isinstance(report, list) and len(report) == wanted else [None] * wanted
     return [one if isinstance(one, dict) else None for one in found]
 

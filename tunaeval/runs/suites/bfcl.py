@@ -20,11 +20,12 @@ from typing import TypeAlias
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
 from tunaeval.files.plain_files import entries, table_of
 from tunaeval.matching.bfcl import wanted_arguments
+from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.runs import Expectation, Scenario
 
-from .files import Place, json_lines, read_text, shown
+from .files import Place, json_lines, read_text
 
 BFCL_PREFIX = "bfcl:"
 
@@ -124,7 +125,7 @@ def _rows(path: Path) -> Iterator[tuple[Place, JsonObject]]:
     place = Place(path.name)
     for at, row in json_lines(read_text(path, place), place):
         if not isinstance(row, dict) or not isinstance(row.get("id"), str):
-            raise at.error(f"found {shown(row)}, wanted an object with an id")
+            raise at.error(f"found {brief(row)}, wanted an object with an id")
         yield at, row
 
 
@@ -155,13 +156,13 @@ def _messages(turns: JsonValue, place: Place) -> list[JsonObject]:
     if isinstance(turns, list) and turns and isinstance(turns[0], dict):
         turns = [turns]  # version 2 has a single turn, not in a list
     if not isinstance(turns, list) or len(turns) != 1:
-        raise place.error(f"found {shown(turns)}, wanted a list of one turn")
+        raise place.error(f"found {brief(turns)}, wanted a list of one turn")
     messages = turns[0]
     sound = isinstance(messages, list) and all(
         isinstance(one, dict) and isinstance(one.get("content"), str) for one in messages
     )
     if not sound or not messages or messages[-1].get("role") != "user":
-        raise place.error(f"found {shown(messages)}, wanted messages that end with the user's")
+        raise place.error(f"found {brief(messages)}, wanted messages that end with the user's")
     return [{"role": one["role"], "content": one["content"]} for one in messages]
 
 
@@ -169,7 +170,7 @@ def _tools(functions: JsonValue, place: Place, called: _Called) -> Tools:
     if isinstance(functions, dict):
         functions = [functions]
     if not isinstance(functions, list):
-        raise place.error(f"found {shown(functions)}, wanted a list of functions")
+        raise place.error(f"found {brief(functions)}, wanted a list of functions")
     try:
         return to_tools(
             {
@@ -208,15 +209,15 @@ def _calls(answer: JsonObject, place: Place, tools: Tools, called: _Called) -> l
     for index, one in enumerate(truth if isinstance(truth, list) else ()):
         at = place.at("ground_truth", index)
         if not isinstance(one, dict) or len(one) != 1:
-            raise at.error(f"found {shown(one)}, wanted an object with one function")
+            raise at.error(f"found {brief(one)}, wanted an object with one function")
         ((name, gold),) = one.items()
         name = called(name)
         at.refuse_unknown("function", name, tools)
         if not isinstance(gold, dict) or not all(isinstance(v, list) for v in gold.values()):
-            raise at.error(f"found {shown(gold)}, wanted a list of alternatives for each argument")
+            raise at.error(f"found {brief(gold)}, wanted a list of alternatives for each argument")
         calls.append({"name": name, "arguments": wanted_arguments(gold)})
     if not calls:
-        raise place.at("ground_truth").error(f"found {shown(truth)}, wanted a list of calls")
+        raise place.at("ground_truth").error(f"found {brief(truth)}, wanted a list of calls")
     return calls
 
 

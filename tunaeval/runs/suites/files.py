@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import errno
 import json
-import math
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,11 +15,12 @@ from functools import partial
 from importlib.resources.abc import Traversable
 from itertools import islice
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import NoReturn
 
 from tunaeval.errors import SuiteError, UnknownNameError
 from tunaeval.files.plain_files import read_plain, real, seen_at
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import decoded
 
 MAX_BYTES = 64 * 1024 * 1024
 HEADER_KEYS = frozenset(
@@ -119,9 +118,7 @@ def read_text(source: Traversable, place: Place) -> str:
 def read_json(text: str, place: Place, *, first_line: int = 1) -> JsonValue:
     """Return the parsed JSON; a repeated key, NaN and Infinity are errors."""
     try:
-        return json.loads(
-            text, object_pairs_hook=_object, parse_float=_finite, parse_constant=_constant
-        )
+        return decoded(text, duplicates="refuse")
     except json.JSONDecodeError as error:
         line = error.lineno + first_line - 1
         hint = "; give JSON lines a name in .jsonl" if error.msg == "Extra data" else ""
@@ -176,7 +173,7 @@ def _document(value: JsonValue, file: SuiteFile) -> SuiteFile:
         rows = value.get("scenarios", [])
     if not isinstance(rows, list):
         place = file.place.at("scenarios") if isinstance(value, Mapping) else file.place
-        raise place.error(f"found {shown(rows)}, wanted a list of scenarios")
+        raise place.error(f"found {brief(rows)}, wanted a list of scenarios")
 
     def placed() -> Iterator[tuple[Place, JsonValue]]:
         for number, row in enumerate(rows, 1):
@@ -209,29 +206,3 @@ _READERS: Mapping[str, Callable[[str, SuiteFile], SuiteFile]] = {
     ".yaml": _yaml,
     ".yml": _yaml,
 }
-
-
-def _object(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        twice = next(key for key, count in counts.items() if count > 1)
-        raise ValueError(f"found the key {twice!r} twice in one object; keep one")
-    return found
-
-
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise ValueError(f"found {digits}, which is beyond all floats; write a smaller number")
-    return number
-
-
-def _constant(word: str) -> NoReturn:
-    raise ValueError(f"found {word}, which is no JSON; leave it out or write null")
-
-
-def shown(value: object) -> str:
-    """Return a short text that shows the value in an error message."""
-    text = json.dumps(value, ensure_ascii=False, default=repr)
-    return text if len(text) <= 80 else f"{text[:77]}..."

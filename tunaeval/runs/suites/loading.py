@@ -20,6 +20,7 @@ from typing import TypeAlias, TypeVar
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_directory, is_there, seen_at
 from tunaeval.matching.profiles import profile_of
+from tunaeval.showing import brief
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
@@ -27,7 +28,7 @@ from tunaeval.types.runs import PackedScenarios, Scenario, Suite
 
 from . import CATALOGUES, DEFAULT_CATALOGUE, DEFAULT_PROMPT, SUITES
 from .bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
-from .files import Place, SuiteFile, inside, read_json, read_suite_file, read_text, shown
+from .files import Place, SuiteFile, inside, read_json, read_suite_file, read_text
 from .scenarios import read_scenario
 
 T = TypeVar("T")
@@ -79,7 +80,7 @@ def load_suite(
     """
     if not isinstance(name_or_path, str | PathLike):
         raise UsageError(
-            f"found {name_or_path!r:.60}, wanted the name of a built-in suite "
+            f"found {brief(name_or_path)}, wanted the name of a built-in suite "
             f"({', '.join(SUITES)}) or the path of a suite file; write scenarios of a program to a "
             "file first (tunaeval.run takes a Suite, too)"
         )
@@ -215,7 +216,7 @@ def _abstain(header: JsonObject, place: Place) -> tuple[str, ...]:
     """Return the names whose calls count as no call, if the file lists any."""
     names = header.get("abstain", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise place.at("abstain").error(f"found {shown(names)}, wanted a list of names of calls")
+        raise place.at("abstain").error(f"found {brief(names)}, wanted a list of names of calls")
     return tuple(names)
 
 
@@ -248,7 +249,7 @@ def _selection(file: SuiteFile, name: str, given: Tools | None, wanted: _Which) 
         )
     source, ids = _source(file), header.get("select")
     if not isinstance(ids, list) or not ids:
-        raise place.at("select").error(f"found {shown(ids)}, wanted a list of scenario ids")
+        raise place.at("select").error(f"found {brief(ids)}, wanted a list of scenario ids")
     whole = _suite(_find(source), given, lambda one: one.id in ids and wanted(one))
     by_id = {scenario.id: scenario for scenario in whole.scenarios}
     scenarios = tuple(_picked(ids, by_id, f"scenario of {source}", place.at("select")))
@@ -278,14 +279,14 @@ def _own_prompt(file: SuiteFile) -> str | None:
 def _flag(header: JsonObject, key: str, place: Place, *, default: bool) -> bool:
     value = header.get(key, default)
     if not isinstance(value, bool):
-        raise place.at(key).error(f"found {shown(value)}, wanted true or false")
+        raise place.at(key).error(f"found {brief(value)}, wanted true or false")
     return value
 
 
 def _text(header: JsonObject, key: str, place: Place) -> str:
     value = header.get(key, "")
     if not isinstance(value, str):
-        raise place.at(key).error(f"found {shown(value)}, wanted a string")
+        raise place.at(key).error(f"found {brief(value)}, wanted a string")
     return value
 
 
@@ -342,7 +343,7 @@ def _chosen_tools(header: JsonObject, place: Place) -> Tools:
     is_list = isinstance(chosen, list) and all(isinstance(name, str) for name in chosen)
     if not is_list or ("tools" in header and not chosen):
         raise place.at("tools").error(
-            f"found {shown(chosen)}, wanted names of tools in {source}; leave {key} out to "
+            f"found {brief(chosen)}, wanted names of tools in {source}; leave {key} out to "
             "describe tools of your own"
         )
     with place.at(key).named_in(ToolsError, UnknownNameError):
@@ -374,12 +375,12 @@ def _undescribed(spec: ToolSpec) -> ToolSpec:
 def _with_paths(tools: Tools, paths: JsonValue, place: Place) -> Tools:
     """Return the tools with arguments declared as file paths; `paths` lists them by tool."""
     if not isinstance(paths, dict):
-        raise place.error(f'found {shown(paths)}, wanted an object like {{"tool": ["argument"]}}')
+        raise place.error(f'found {brief(paths)}, wanted an object like {{"tool": ["argument"]}}')
     specs: dict[str, ToolSpec] = dict(tools)
     for name, arguments in paths.items():
         place.at(name).refuse_unknown("tool", name, specs)
         if not isinstance(arguments, list):
-            raise place.at(name).error(f"found {shown(arguments)}, wanted a list of arguments")
+            raise place.at(name).error(f"found {brief(arguments)}, wanted a list of arguments")
         known = specs[name].parameters.get("properties", {})
         for index, argument in enumerate(arguments):
             place.at(name, index).refuse_unknown(f"argument of {name}", argument, known)

@@ -20,6 +20,7 @@ from tunaeval.matching.expectations import check_expectation, one_call
 from tunaeval.matching.matchers import MATCHERS
 from tunaeval.parsing.repair.schema import fit
 from tunaeval.runs.grading.checks import check_fault
+from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.tools.workspace.confined import parts_of, path_fits
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
@@ -27,7 +28,7 @@ from tunaeval.types.faults import read_fault
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Task
 from tunaeval.types.tasks import AnswerCheck, ForbidCheck, Forbidden, ReturnsCheck, StatedFault
 
-from .files import Place, known_keys, shown
+from .files import Place, known_keys
 
 _ONE_CALL_KEYS = Scenario.model_fields.keys() - {"expect"} | {"expected_tool", "expected_args"}
 _ONE_CALL_SPELLING = (
@@ -46,7 +47,7 @@ def read_scenario(
     A scenario that is not `wanted` may name tools that do not exist, or expect them.
     """
     if not isinstance(row, Mapping):
-        raise place.error(f"found {shown(row)}, wanted an object with prompt and expect")
+        raise place.error(f"found {brief(row)}, wanted an object with prompt and expect")
     data = dict(row)
     if "expected_tool_sequence" in row:
         data, place = _from_sequence(data, place)
@@ -103,7 +104,7 @@ def _check_texts(scenario: Scenario, place: Place) -> None:
     for index, message in enumerate(scenario.messages):
         if not all(isinstance(message.get(key), str) for key in ("role", "content")):
             raise place.at("messages", index).error(
-                f"found {shown(message)}, wanted an object with the strings role and content"
+                f"found {brief(message)}, wanted an object with the strings role and content"
             )
 
 
@@ -152,7 +153,7 @@ def _validated(data: JsonObject, place: Place) -> Scenario:
         at = place.at(*first["loc"])
         if first["type"] == "missing":
             raise at.error("is missing; every scenario needs it") from error
-        raise at.error(f"found {shown(first['input'])}: {first['msg']}") from error
+        raise at.error(f"found {brief(first['input'])}: {first['msg']}") from error
 
 
 def _check_expectation(expect: Expectation, place: Place, tools: Tools) -> None:
@@ -178,7 +179,7 @@ def _check_call(call: ExpectedCall, place: Place, tools: Tools) -> None:
         for plain in _plain_values(value):
             fitted = fit(plain, schema, root=spec.parameters)
             if fitted.notes or fitted.repairs:
-                raise at.error(f"found {shown(plain)}, wanted {_wanted(schema)}")
+                raise at.error(f"found {brief(plain)}, wanted {_wanted(schema)}")
 
 
 def _plain_values(value: JsonValue) -> Iterator[JsonValue]:
@@ -207,7 +208,7 @@ def _has_matcher(value: JsonValue) -> bool:
 
 def _wanted(schema: Mapping[str, JsonValue]) -> str:
     if "enum" in schema:
-        return f"one of {', '.join(map(shown, schema['enum']))}"
+        return f"one of {', '.join(map(brief, schema['enum']))}"
     branches = schema.get("anyOf") or schema.get("oneOf")
     if branches:
         return " or ".join(_wanted(branch) for branch in branches if isinstance(branch, Mapping))

@@ -16,7 +16,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import RepeatedKeyError, decoded_at
 
 MAX_CHARACTERS = 100_000
 """The most characters of a reply; a longer one is no verdict."""
@@ -93,7 +95,7 @@ def _answer(found: JsonValue, scale: int, *, by_schema: bool) -> JudgedScore:
 
 def _reason(reason: JsonValue) -> str:
     if not isinstance(reason, str):
-        raise _NoVerdictError(f"the reason is {_short(reason)}; wanted a text")
+        raise _NoVerdictError(f"the reason is {brief(reason)}; wanted a text")
     return reason.strip() or "no reason given"
 
 
@@ -102,7 +104,7 @@ def _whole_share(score: JsonValue, scale: int) -> float:
     known = isinstance(score, int | float) and not isinstance(score, bool)
     if not known or score not in range(scale + 1):
         raise _NoVerdictError(
-            f"the score is {_short(score)}; wanted a whole number from 0 to {scale}, as the "
+            f"the score is {brief(score)}; wanted a whole number from 0 to {scale}, as the "
             "schema says that the server was given"
         )
     return float(score) / scale
@@ -113,7 +115,7 @@ def _share(score: JsonValue, scale: int) -> float:
         fraction = _FRACTION.fullmatch(score.strip())
         score = _of_fraction(fraction, scale)["score"] if fraction else score
     if isinstance(score, bool) or not isinstance(score, int | float) or not 0 <= score <= scale:
-        raise _NoVerdictError(f"the score is {_short(score)}; wanted a number from 0 to {scale}")
+        raise _NoVerdictError(f"the score is {brief(score)}; wanted a number from 0 to {scale}")
     return score / scale
 
 
@@ -142,12 +144,17 @@ def _one_object(text: str) -> JsonObject:
     """Return the JSON object in a text. Raises _NoVerdictError for none, or for different ones."""
     try:
         first, *others = _objects(text)
-    except (ValueError, RecursionError) as error:
+    except json.JSONDecodeError:
+        raise _NoVerdictError(f"found {brief(text)}; wanted one JSON object and no more") from None
+    except RepeatedKeyError:
+        words = "a key is in the reply twice, so there are several answers"
+        raise _NoVerdictError(words) from None
+    except ValueError as error:
         if isinstance(error, _NoVerdictError):
             raise
-        raise _NoVerdictError(f"found {_short(text)}; wanted one JSON object and no more") from None
+        raise _NoVerdictError(f"{error}; wanted one JSON object and no more") from None
     if not isinstance(first, dict):
-        raise _NoVerdictError(f"found {_short(text)}; wanted one JSON object")
+        raise _NoVerdictError(f"found {brief(text)}; wanted one JSON object")
     if any(other != first for other in others):
         raise _NoVerdictError("the reply has several different answers")
     return first
@@ -159,32 +166,18 @@ def _objects(text: str) -> Iterator[JsonValue]:
         count += 1
         if count > _MAX_OBJECTS:
             raise _NoVerdictError(f"the reply has more than {_MAX_OBJECTS} answers")
-        value, at = _DECODER.raw_decode(text, at)
+        value, at = decoded_at(text, at, duplicates="refuse")
         space = _SPACE.match(text, at)
         at = space.end() if space else at
         yield value
 
 
-def _once(pairs: list[tuple[str, JsonValue]]) -> JsonObject:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise _NoVerdictError("a key is in the reply twice, so there are several answers")
-    return found
-
-
-def _refused(constant: str) -> float:
-    raise _NoVerdictError(f"found {constant}, which is no number")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_refused)
-
-
 def _check_keys(found: JsonValue, wanted: Sequence[str]) -> None:
     if not isinstance(found, dict):
-        raise _NoVerdictError(f"found {_short(found)}; wanted an object")
+        raise _NoVerdictError(f"found {brief(found)}; wanted an object")
     if set(found) != set(wanted):
         keys = ", ".join(sorted(found)) or "no keys"
-        raise _NoVerdictError(f"found {_short(keys)}; wanted exactly {', '.join(wanted)}")
+        raise _NoVerdictError(f"found {brief(keys)}; wanted exactly {', '.join(wanted)}")
 
 
 def _object(properties: JsonObject) -> JsonObject:
@@ -194,11 +187,3 @@ def _object(properties: JsonObject) -> JsonObject:
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-def _short(value: JsonValue) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # Python limits the number of digits that it converts
-        text = "a huge number"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

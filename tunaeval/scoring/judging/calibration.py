@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from pydantic import ValidationError
-
-from tunaeval.errors import RecordError
 from tunaeval.files import records
+from tunaeval.files.kept_replies import checked
 from tunaeval.reports.statistics import Corrected, Kappa
 from tunaeval.showing import counted
 from tunaeval.types.runs import Data, JudgeOrder, Rate
@@ -93,16 +91,8 @@ class Calibration(Data):
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read a calibration from a file. Raises RecordError if there is none."""
-        document = records.read_document(path)
-        try:
-            return cls.model_validate(document)
-        except ValidationError as error:
-            first = error.errors()[0]
-            field = ".".join(map(str, first["loc"])) or "the whole"
-            raise RecordError(
-                f"{path}: {field}: {first['msg']}, found {first['input']!r:.80}; "
-                "wanted a file that `tunaeval judge calibrate --out` wrote"
-            ) from None
+        advice = "wanted a file that `tunaeval judge calibrate --out` wrote"
+        return checked(cls, records.read_document(path), str(path), advice)
 
     def write(self, path: Path) -> None:
         """Write a new file. Raises RecordError if it exists already or cannot be written."""

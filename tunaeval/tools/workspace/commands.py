@@ -24,10 +24,8 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import sysconfig
-import threading
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -35,14 +33,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from tunaeval.errors import WorkspaceError
 from tunaeval.files.plain_files import table_of
-from tunaeval.workers import end_group
+from tunaeval.tools.processes import Child, Kept
 
 from .confined import Confined, Parts, check_kind, name_fits, plain, walked
-from .launching import end_below, launched
+from .launching import launched
 
 PATH_WORD = "{path}"
 
@@ -428,7 +426,6 @@ def imports_apart(line: CommandLine, given: Collection[str], confined: Confined)
 
 COMMAND_SECONDS = 30.0
 OUTPUT_BYTES = 64 * 1024
-_GRACE_SECONDS = 2.0
 
 Words = tuple[str, ...]
 
@@ -471,29 +468,11 @@ def run_command(
     `WorkspaceError` if it cannot be started.
     """
     environment = {**_ENVIRONMENT, **({"PYTHONSAFEPATH": "1"} if apart else {})}
-    process = _started(words, folder, files, hidden, environment)
-    assert process.stdout is not None  # noqa: S101 - it is a pipe
-    kept = bytearray()
-
-    def read(stream: IO[bytes]) -> None:
-        """Keep the first bytes, and one more; read the rest to keep the program going."""
-        with stream:
-            while piece := os.read(stream.fileno(), 1 << 16):
-                kept.extend(piece[: output_bytes + 1 - len(kept)])
-
-    reader = threading.Thread(target=read, args=(process.stdout,), daemon=True)
-    reader.start()
-    try:
-        code: int | None = process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        code = None
-    finally:  # kill what is left of the command's process group, and what has left the group
-        if hidden is not None:
-            end_below(process.pid)
-        end_group(process)
-        process.wait()
-    reader.join(_GRACE_SECONDS)  # a process that left the group may keep the pipe
-    output = bytes(kept[:output_bytes]).decode(errors="replace").rstrip()
+    with _started(words, folder, files, hidden, environment) as process:
+        printed = Kept(process.out, first=output_bytes + 1)
+        code = process.wait(seconds)
+    kept = printed.whole()
+    output = kept[:output_bytes].decode(errors="replace").rstrip()
     return Ran(words, code, output, len(kept) > output_bytes)
 
 
@@ -513,7 +492,7 @@ def _started(
     files: Sequence[int],
     hidden: str | None,
     environment: Mapping[str, str],
-) -> subprocess.Popen[bytes]:
+) -> Child:
     if hidden is not None:
         check_system()
     program = sys.executable if words[0] in {"python", "python3"} else words[0]
@@ -522,15 +501,12 @@ def _started(
         raise WorkspaceError(f"there is no program {words[0]!r:.60} on this machine")
     line = [found, *words[1:]]
     try:
-        return subprocess.Popen(  # noqa: S603 - words of an allow-list, and no shell
+        return Child(
             line if hidden is None else launched(line, hidden=hidden),
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            pass_fds=files,
+            folder=folder,
+            environment=environment,
+            files=files,
+            supervised=hidden is not None,
         )
     except (OSError, ValueError) as error:
         raise WorkspaceError(f"the command {shlex.join(words)!r:.80}: {error}") from error

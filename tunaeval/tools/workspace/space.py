@@ -10,7 +10,6 @@ import hashlib
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +19,7 @@ from types import MappingProxyType
 from typing import Literal, Self, TypeAlias
 
 from tunaeval.errors import UsageError, WorkspaceError
+from tunaeval.tools.processes import NOTHING, Child
 from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
 
 from .commands import (
@@ -244,9 +244,8 @@ def _remove(path: Path) -> None:
     with suppress(RecursionError):
         shutil.rmtree(top, onerror=again)
     if path.exists():  # nested more deeply than Python's recursion limit
-        subprocess.run(  # noqa: S603 - a fixed command on a directory of our own
-            ["/bin/rm", "-rf", "--", top], check=False, capture_output=True
-        )
+        with Child(["/bin/rm", "-rf", "--", top], out=NOTHING) as process:
+            process.wait()
 
 
 MAX_HASHED = 64 * 1024 * 1024

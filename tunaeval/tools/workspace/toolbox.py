@@ -95,7 +95,7 @@ class _Toolbox:
             if path_fits(name, wanted):
                 found.append(path)
         kept = found[: max(1, max_results)]
-        return _cut("\n".join(kept)) if kept else f"No files match {pattern!r:.200}"
+        return _cut("\n".join(kept)) if kept else f"No files match {brief(pattern, 200)}"
 
     def grep(
         self,
@@ -128,7 +128,7 @@ class _Toolbox:
             if len(hits) >= max_results:
                 break
         if not hits:
-            return f"No matches for {pattern!r:.200}"
+            return f"No matches for {brief(pattern, 200)}"
         if return_format == "list" or output_mode == "files_with_matches":
             return _cut("\n".join(dict.fromkeys(file for file, _, _ in hits)))
         shown = (f"{file}:{number}: {line}" for file, number, line in hits[: max(1, max_results)])
@@ -165,7 +165,7 @@ class _Toolbox:
         if times != 1:
             there = f"is there {counted(times, 'time')}" if times else "is not there"
             found = there if target else "is empty"
-            raise WorkspaceError(f"the target {found} in {filepath!r:.80}; wanted it once")
+            raise WorkspaceError(f"the target {found} in {brief(filepath, 80)}; wanted it once")
         self._write(filepath, text.replace(target, patch))
         return f"{filepath} was changed"
 
@@ -174,7 +174,7 @@ class _Toolbox:
         del timeout
         if url not in self._workspace.pages:
             raise WorkspaceError(
-                f"the page {url!r:.200} cannot be reached: there is no network here"
+                f"the page {brief(url, 200)} cannot be reached: there is no network here"
             )
         return _cut(self._workspace.pages[url])
 
