@@ -411,7 +411,7 @@ def sound_block(form: Format) -> SoundReader:
     there for every other reader, too. White space around the object may be missing.
     """
     word, ways = form.call or _NAMED, _around_object(form)
-    name_key, arguments_key, is_last = word.name, word.arguments, form.words[-1] is word
+    name_key, arguments_key, is_last = word.name, word.arguments, form.words[-1] == word
 
     def read(text: str, at: int) -> Sound | None:
         for beginning, ending in ways:

@@ -456,10 +456,8 @@ class Scanner(Passing):
             self._interrupt_mention(self._mention, token)
         sound: Sound | None = None
         if form.call and window.final and not quoted:
-            first = self._setting.first
-            if first is not None and start == 0 and first[0] is form:
-                sound = first[1]
-            else:
+            tried, sound = self._setting.first or (None, None)
+            if start or tried is not form:
                 sound = sound_block(form)(window.text, window.pos)
             call = sound and sound_call_of(form, sound, window.base, self._setting.tools)
             if sound and call:
