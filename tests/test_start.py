@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-ENGINE = "errors grammar limits parsing registry showing tools types workers"
+ENGINE = "errors grammar limits parsing registry showing tools types wire workers"
 SLOW = (
     "asyncio csv decimal email hashlib http importlib.metadata logging multiprocessing pathlib"
     " shutil sqlite3 ssl statistics string subprocess tempfile tomllib urllib.request zipfile"

@@ -208,8 +208,9 @@ async def opened(
 
 def _made(client: Client | str, settings: dict[str, Any]) -> Client:
     # To import `run` alone loads no HTTP, no model endpoint, scores or rewards.
+    from tunaeval.plugins import registries  # noqa: PLC0415
+
     from .agents import COMMAND, CommandClient  # noqa: PLC0415
-    from .extensions import registries  # noqa: PLC0415
 
     known = registries()["clients"]
     if not isinstance(client, str):
