@@ -455,7 +455,9 @@ class Scanner(Passing):
         if self._mention:
             self._interrupt_mention(self._mention, token)
         sound: Sound | None = None
-        if form.call and window.final and not quoted:
+        # A stream's last block is reported as it is read, unless a closer ends its one object.
+        is_whole = self.collector.events is None or (form.closer and not form.several)
+        if form.call and window.final and is_whole and not quoted:
             tried, sound = self._setting.first or (None, None)
             if start or tried is not form:
                 sound = sound_block(form)(window.text, window.pos)
