@@ -226,7 +226,7 @@ BREAKAGES = (
     ),
     Breakage(
         "an argument beside the arguments is silent", "parsing",
-        "if len(value) > 2 else ()", "if False else ()",
+        "if len(value) > 2 else {}", "if False else ()",
         ("tests/parsing/test_beside.py",),
     ),
     Breakage(

@@ -80,8 +80,10 @@ MAX_ECHOED = 16
 MAX_SPACES = 4
 """Namespaces of tags in a text that are read; each makes formats of its own, which takes time."""
 
-MAX_VAIN = 8192
-"""Most markers without a call. No reply has as many, and each costs as much as a damaged call."""
+MAX_VAIN = 2048
+"""Most markers without a call. No reply has as many, and each costs as much as a damaged call,
+about 50 µs, so that a flood of them is read in 0.1 s.
+"""
 
 MAX_FENCES_IN_VAIN = 1 << 17
 """Most characters of code fences that began like calls and were none; later fences are code."""

@@ -10,8 +10,7 @@ from tunaeval.grammar import Literal
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS, SETS
 from tunaeval.parsing.api import qwen25
-from tunaeval.parsing.finder import Finder
-from tunaeval.parsing.reader import Reader, read_whole, reader_of
+from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.parsing.write import render_calls
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 from tunaeval.types.parsing import LEVELS, Level
@@ -23,7 +22,6 @@ READERS = {
     **{name: Reader(name, forms) for name, forms in SETS.items()},
     **{name: reader_of(form) for name, form in FORMATS.items()},
 }
-FINDERS = {name: Finder(reader.formats) for name, reader in READERS.items()}
 
 _TYPES = ("string", "integer", "number", "boolean", "array", "object", "null")
 _PROPERTIES = {
@@ -124,7 +122,7 @@ def check_alike(name: str, text: str, tools: Tools | None, level: Level) -> None
     """The same in every field: by the shortcut where it reads, by the scanner, as a stream."""
     reader = READERS[name]
     found = reader.parse(text, tools=tools, level=level)
-    slow = read_whole(FINDERS[name], tools, level, text)[0]
+    slow = reader.read_tiled(text, tools, level)[0]
     stream = reader.stream(tools=tools, level=level)
     stream.feed(text)
     assert found == slow

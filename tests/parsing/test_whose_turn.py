@@ -288,7 +288,8 @@ def test_many_turns_take_time_in_proportion(flood: str) -> None:
     assert_linear(lambda text: parse(text, tools=TOOLS), "", flood, 64 * 1024)
     assert_linear(lambda text: streamed(text, size=97), "", flood, 16 * 1024)
     gold = gold_of("sound")
-    assert_linear(lambda text: reward(text, gold), "Well.", flood, 64 * 1024)
+    # What follows `MAX_CALLS` calls is looked at by the reward alone: both sizes are below it.
+    assert_linear(lambda text: reward(text, gold), "Well.", flood, 32 * 1024)
 
 
 def test_a_hundred_thousand_turns_are_read() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import InitVar, dataclass, fields, replace
+from dataclasses import InitVar, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
@@ -341,6 +341,15 @@ class Envelope:
         return "{name}" in self.call.text
 
 
+_FOUND = (
+    ("opener", slice(1), Literal),
+    ("closer", slice(-1, None), Literal),
+    ("call", slice(None), CallObject),
+    ("python", slice(None), PythonCalls),
+)
+"""The derived fields of a format: the first word of a class among those of a slice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Format:
     """A wire format: how a model writes calls as text. Also a `Parser` (see `types.roles`).
@@ -369,6 +378,10 @@ class Format:
         models: The models that write calls in this format.
         summary: A description of a call's text in a few words.
         checked: False to skip the check of a new format, as for the built-in ones (tests do that).
+        opener: The fixed text that begins a block; None if a block begins with another word.
+        closer: The fixed text that ends a block; None if a block ends with another word.
+        call: The word for a whole call as a JSON object; None if the format has no such word.
+        python: The word for Python calls; None if the format has no such word.
 
     Examples:
         >>> shape = tunaeval.formats.get("hermes")
@@ -395,8 +408,18 @@ class Format:
     models: tuple[str, ...] = ()
     summary: str = ""
     checked: InitVar[bool] = True
+    # What follows from `words` is asked for with each block, so it is found once.
+    opener: Literal | None = field(init=False, repr=False, compare=False)
+    closer: Literal | None = field(init=False, repr=False, compare=False)
+    call: CallObject | None = field(init=False, repr=False, compare=False)
+    python: PythonCalls | None = field(init=False, repr=False, compare=False)
 
     def __post_init__(self, checked: bool) -> None:
+        words: Any = self.words  # of any type until it is checked
+        for name, place, kind in _FOUND:
+            among = words[place] if isinstance(words, tuple) else ()
+            found = next((word for word in among if isinstance(word, kind)), None)
+            object.__setattr__(self, name, found)
         if not checked:
             return
         from .check import fault_of  # noqa: PLC0415 - it imports what reads formats
@@ -463,35 +486,14 @@ class Format:
         return hash(self.name)
 
     @property
-    def call(self) -> CallObject | None:
-        """The word for a whole call as a JSON object; None if the format has no such word."""
-        return next((word for word in self.words if isinstance(word, CallObject)), None)
-
-    @property
-    def python(self) -> PythonCalls | None:
-        """The word for Python calls; None if the format has no such word."""
-        return next((word for word in self.words if isinstance(word, PythonCalls)), None)
-
-    @property
     def several(self) -> bool:
         """Whether one block may have several calls; otherwise each call has a block of its own."""
         return bool(self.python or (self.call and (self.call.array or self.call.joined)))
 
     @property
-    def opener(self) -> Literal | None:
-        """The fixed text that begins a block; None if a block begins with another word."""
-        first = self.words[0]
-        return first if isinstance(first, Literal) else None
-
-    @property
     def addressed(self) -> bool:
         """Whether the tool's name is in a message's header, so a call begins only there."""
         return self.envelope is not None and self.envelope.names and self.call is None
-
-    @property
-    def closer(self) -> Literal | None:
-        last = self.words[-1]
-        return last if isinstance(last, Literal) else None
 
     def of_tool(self, name: str) -> Format:
         """Return the format of one tool's element, with the tool's tags as fixed text.

@@ -9,8 +9,8 @@ mention.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache, partial
 from heapq import merge
 from itertools import islice, pairwise
 from typing import TypeAlias
@@ -30,7 +30,7 @@ from tunaeval.grammar.formats import FORMATS
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Tools
 
 from .collect import Collector
-from .finder import Finder, everything, firsts_of, in_ticks
+from .finder import Finder, everything, firsts_of, in_ticks, search_for
 from .markup import edits_of, nearly_begins, within
 from .scanner import scanner_of
 from .unit import read_unit, unescaped
@@ -38,14 +38,19 @@ from .unit import read_unit, unescaped
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
     """After all of `text` was read, report failed calls and mentions of tools in its content."""
+    left = collector.spans("content")
+    if not left and (collector.calls or collector.attempts):
+        return  # all of the text was read
+    is_named = tools is not None and any(map(text.__contains__, tools))
     if tools:
-        _report_lost(collector, finder, text, tools)
+        if is_named:
+            _report_lost(collector, left, finder, text, tools)
         if not (collector.calls or collector.attempts):
-            _report_named(collector, finder, text, tools)
+            _report_named(collector, left, finder, text, tools)
         elif collector.calls and finder is not everything():
-            _report_others(collector, finder, text, tools)
-    if tools and not (collector.attempts or collector.diagnoses):
-        _report_lost(collector, everything(), text, tools, anywhere=True)
+            _report_others(collector, left, finder, text, tools)
+    if tools and is_named and not (collector.attempts or collector.diagnoses):
+        _report_lost(collector, left, everything(), text, tools, anywhere=True)
     if not (collector.attempts or collector.diagnoses):
         _report_remains(collector, text, tools or Tools())
 
@@ -85,7 +90,13 @@ def _ends_like_call(tail: str) -> bool:
 
 
 def _report_lost(
-    collector: Collector, finder: Finder, text: str, tools: Tools, *, anywhere: bool = False
+    collector: Collector,
+    left: _Spans,
+    finder: Finder,
+    text: str,
+    tools: Tools,
+    *,
+    anywhere: bool = False,
 ) -> None:
     """Report each piece of content that ends like a call whose opener is missing; with `anywhere`,
     also one that ends otherwise.
@@ -93,12 +104,11 @@ def _report_lost(
     A piece in which there is a diagnosis already is skipped.
     """
     tries = iter(range(limits.LOST_TRIES))
-    for kind, start, end in collector.pieces:
-        if kind == "content" and (
-            anywhere or _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end])
-        ):
-            found = _lost_in(text[start:end], finder, tools, tries)
-            if found is not None and not collector.has_diagnosis(start - 1, end + 1):
+    for start, end in left:
+        if anywhere or _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
+            noted = partial(collector.has_diagnosis, start - 1, end + 1)
+            found = _lost_in(text[start:end], finder, tools, tries, noted)
+            if found is not None:
                 at, stop = start + found[0], start + found[1]
                 name = text[at:stop][: limits.SHOWN_NAME]
                 message = f"{name!r} has arguments, but nothing begins the call"
@@ -106,17 +116,19 @@ def _report_lost(
 
 
 def _lost_in(
-    content: str, finder: Finder, tools: Tools, tries: Iterator[int]
+    content: str, finder: Finder, tools: Tools, tries: Iterator[int], noted: Callable[[], bool]
 ) -> tuple[int, int] | None:
     """Return the start and end, in `content`, of the first tool name whose call lacks its opener.
 
-    `tries` limits how many names with arguments are examined in the whole text.
+    `tries` limits how many names with arguments are examined in the whole text; `noted` says
+    whether there is a diagnosis of the content already.
     """
-    for at, end in merge(*(_places(content, name) for name in filter(None, tools))):
+    names = [name for name in tools if name and name in content]
+    for at, end in merge(*(_places(content, name) for name in names)) if names else ():
         before, ahead = content[max(0, at - limits.KEPT) : at], content[end : end + limits.KEPT]
         if not _has_arguments(ahead, tools[content[at:end]].parameters):
             continue
-        if next(tries, None) is None:
+        if next(tries, None) is None or noted():
             break
         lost = _between_keys(before, ahead) or _behind_opener(before, finder)
         if lost and not in_ticks(before):
@@ -137,8 +149,8 @@ def _assigns(ahead: str, parameters: Mapping[str, object]) -> bool:
     declared = parameters.get("properties")
     if not isinstance(declared, Mapping):
         return False
-    places = ((ahead.find(key), len(key)) for key in declared if key)
-    return any(at >= 0 and _ASSIGNED(ahead, at + size) for at, size in places)
+    known = [key for key in declared if key and key in ahead]
+    return any(_ASSIGNED(ahead, ahead.find(key) + len(key)) for key in known)
 
 
 def _between_keys(before: str, ahead: str) -> bool:
@@ -164,10 +176,10 @@ def _behind_opener(before: str, finder: Finder) -> bool:
     An opener that begins with a letter has to be at the start of its line.
     """
     texts = before.rstrip(_BETWEEN), before.rstrip(_BETWEEN + _QUOTING)
-    for opener, parts in _before_names(finder):
-        edits, text = edits_of(opener), texts[opener[-1] not in _QUOTING]
+    for opener, edits, has_part in _before_names(finder) if _SIGN(texts[0]) else ():
+        text = texts[opener[-1] not in _QUOTING]
         last = text[-len(opener) - edits :]
-        if any(part in last for part in parts) and _SIGN(last):
+        if has_part(last) and _SIGN(last):
             if opener[0].isalpha():
                 last = text.rpartition("\n")[2].lstrip()
             near = abs(len(last) - len(opener)) <= edits
@@ -177,17 +189,19 @@ def _behind_opener(before: str, finder: Finder) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _before_names(finder: Finder) -> list[tuple[str, list[str]]]:
-    """Return the openers that the formats have right before a name, each cut into parts.
+def _before_names(finder: Finder) -> list[tuple[str, int, Callable[[str], object]]]:
+    """Return the openers that the formats have right before a name, each with the edits allowed in
+    it and what finds one of its parts.
 
-    With more than twice as many parts as edits allowed, one part of a damaged opener is intact.
+    With more than twice as many parts as edits, one part of a damaged opener is intact.
     """
-    found = []
+    found = list[tuple[str, int, Callable[[str], object]]]()
     for text in sorted({*map(_before_name, finder.formats)}):
         count = 2 * edits_of(text) + 1
         cuts = [len(text) * at // count for at in range(count + 1)]
+        parts = "|".join(re.escape(text[start:end]) for start, end in pairwise(cuts))
         if len(text) >= limits.SHORTEST_OPENER:
-            found.append((text, [text[start:end] for start, end in pairwise(cuts)]))
+            found.append((text, edits_of(text), re.compile(parts).search))
     return found
 
 
@@ -225,7 +239,9 @@ _QUOTES = ("'", '"', "`")
 _CLOSES = {"(": ")", "{": "}", "[": "]"}
 
 
-def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
+def _report_named(
+    collector: Collector, left: _Spans, finder: Finder, text: str, tools: Tools
+) -> None:
     """In a text without calls, report the first tool name that is written as in a call.
 
     The name is an attempt if its line, list item, code fence or backticks contain calls and nothing
@@ -242,10 +258,9 @@ def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools)
         _report_attempt(collector, text, *other)
         return
     mention, noted = None, bool(collector.diagnoses)
-    content = [(a, b) for kind, a, b in collector.pieces if kind == "content"]
     for start, stop in _named(view, tools):
         at = place(start)
-        if not any(a <= at < b for a, b in content):
+        if not any(a <= at < b for a, b in left):
             continue
         attempt = _attempt(view, start, stop)
         if attempt is None:
@@ -285,9 +300,10 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
     return (calls[0].format or "", *(calls[0].span or (0, len(text))))
 
 
-def _report_others(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
+def _report_others(
+    collector: Collector, left: _Spans, finder: Finder, text: str, tools: Tools
+) -> None:
     """Report the calls of other formats in what is left of a text in which calls were read."""
-    left = [(a, b) for kind, a, b in collector.pieces if kind == "content"]
     own = {form.name for form in (*finder.formats, *finder.wholes)}
     if any(everything().search_on.search(text, a, b) for a, b in left):
         calls = scanner_of(everything(), tools, "standard", text).collected(len(text)).calls
@@ -314,13 +330,16 @@ def _inner_texts() -> re.Pattern[str]:
         text.strip() for form in forms for text in literal_texts(form.words) if text not in openers
     } | {*_ends_of_calls()}
     signs = [text for text in found if len(text) >= limits.SHORTEST_OPENER and _is_distinct(text)]
-    return re.compile("|".join(sorted(map(re.escape, signs), key=len, reverse=True)))
+    return search_for(signs)
 
 
 def _is_distinct(text: str) -> bool:
     """Whether a fixed text is no word, and no plain element, which any text may have."""
-    return not _ELEMENT(text) and any(sign in text for sign in "<[｜|")
+    return not _ELEMENT(text) and any(sign in text for sign in _SIGNS)
 
+
+_SIGNS = "<[｜|"
+_HAS_SIGN = re.compile(f"[{re.escape(_SIGNS)}]").search
 
 _ELEMENT = re.compile(r"</?+[\w-]++>").fullmatch
 
@@ -332,10 +351,11 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
     In code nothing is reported. The former, at the beginning of a line, is an attempt if a tool or
     a parameter is named near it; all else is a mention, which is left out beside calls.
     """
-    places = _inner(text, _unread(collector, text), tools)
+    left = [*_unread(collector, text)]
+    places = _inner(text, left, tools)
     if not collector.calls:
-        named = (_loosely_named(text, _unread(collector, text), name, tools) for name in tools)
-        places = merge(places, *named)
+        named = [name for name in tools if len(name) >= limits.SHORTEST_NAME and name in text]
+        places = merge(places, *(_loosely_named(text, left, name, tools) for name in named))
     for start, end, sure in islice(places, limits.LOST_TRIES):
         line = text[max(0, text.rfind("\n", 0, start) + 1) : start]
         if in_ticks(line) or _in_closed_fence(text, start):
@@ -371,7 +391,7 @@ def _loosely_named(text: str, left: _Spans, name: str, tools: Tools) -> Iterator
     """Yield where a tool's name, also inside of a word, is before brackets with one of its
     parameters on its line or the next.
     """
-    for begin, end in left if len(name) >= limits.SHORTEST_NAME else ():
+    for begin, end in left:
         at = text.find(name, begin, end)
         for _ in range(limits.LOST_TRIES):
             if at < 0:
@@ -391,12 +411,18 @@ _BRACKET, _FENCE_LINE = re.compile(r"[{(\[]|<\w"), re.compile(r"\n```\w{0,24}(?=
 
 def _inner(text: str, left: _Spans, tools: Tools) -> Iterator[_Place]:
     """Yield formats' inner texts, and whether a tool or a parameter is named near each."""
-    keys = {key for spec in tools.values() for key in spec.parameters.get("properties") or ()}
-    words = [word for word in (*tools, *keys) if word]
     for begin, end in left:
+        if _HAS_SIGN(text, begin, end) is None:
+            continue
         for found in _inner_texts().finditer(text, begin, end):
             near = text[max(0, found.start() - limits.KEPT) : found.end() + limits.KEPT]
-            yield *found.span(), any(word in near for word in words)
+            yield *found.span(), any(word in near for word in _words_of(tools))
+
+
+def _words_of(tools: Tools) -> Iterator[str]:
+    """Yield the names of tools and of their parameters."""
+    for name, spec in tools.items():
+        yield from filter(None, (name, *(spec.parameters.get("properties") or ())))
 
 
 def _in_closed_fence(text: str, at: int) -> bool:

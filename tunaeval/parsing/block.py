@@ -12,6 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
+from operator import attrgetter
 from typing import TypeAlias
 
 import orjson
@@ -39,10 +41,11 @@ from .judge import (
 )
 from .repair.dialects import BraceReader, PythonReader, plain_arguments
 from .repair.machine import JsonReader
-from .repair.values import ATOMS, QUOTES, Read, Unreadable, nothing_hidden
+from .repair.values import ATOMS, QUOTES, SPACES, Read, Unreadable, nothing_hidden
 from .window import Reading, T, Window
 
 _SPACE = re.compile(SPACE)
+_REPAIRS = attrgetter("repairs")
 _NAMED = CallObject()
 """Has the keys of a call object that is made where the name is outside of the arguments."""
 
@@ -95,7 +98,7 @@ def literal(window: Window, spellings: tuple[str, ...]) -> Reading[bool]:
 def cut_off(window: Window, spellings: tuple[str, ...]) -> bool:
     """Whether the text ends here, or after an incomplete beginning of one of the spellings."""
     rest = window.text[window.pos : window.pos + max(map(len, spellings), default=0)]
-    return any(len(text) > len(rest) and text.startswith(rest) for text in spellings)
+    return bool([text for text in spellings if text.startswith(rest) and len(text) > len(rest)])
 
 
 def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
@@ -116,12 +119,19 @@ def stops_of(form: Format, after: Sequence[Word]) -> tuple[str, ...]:
 _IN_OBJECT = re.compile(r"""[][{}:,"'\w+-]""").match
 
 
-@dataclass(frozen=True, slots=True)
+Sound: TypeAlias = tuple[JsonObject, int, int, int]
+"""A valid object between a format's fixed texts: its value, the indices where it begins and ends,
+and that where the block ends.
+"""
+
+
+@dataclass(slots=True, eq=False)
 class Setting:
     """What the readers of a text's blocks share; `known` caches objects for a second reading.
 
     `tags`: objects with any keys are read in any tag, as tools are given. `dialects` are formats of
-    objects without markers that have other keys than those of the first such format.
+    objects without markers that have other keys than those of the first such format. `first` is a
+    format, and what its reader of sound blocks has found at the beginning of the text.
     """
 
     window: Window
@@ -131,6 +141,7 @@ class Setting:
     known: Objects | None = None
     tags: bool = False
     dialects: tuple[Format, ...] = ()
+    first: tuple[Format, Sound | None] | None = None
 
     def parameters(self, name: str | None) -> Mapping[str, JsonValue]:
         """Return the schema of a tool's arguments; an empty one if the tool is not known."""
@@ -211,8 +222,8 @@ class Block(ABC):
         if not self._held:
             return
         calls, self._held = self._held, []
-        made = [repair for call in calls for repair in call.repairs]
-        forbidden = forbidden_at(made, self._setting.level)
+        made = [*chain.from_iterable(map(_REPAIRS, calls))]
+        forbidden = forbidden_at(made, self._setting.level) if made else None
         for call in calls:
             span = call.span or Span(self._done, self._done)
             if forbidden:
@@ -281,6 +292,10 @@ class Block(ABC):
                 form = next(named, form)
             word = form.call
         if word is None:
+            if not (read.repairs or read.notes or read.truncated or frame or self.frame):
+                call = sound_call(name, value, form.name, span, setting.tools)
+                if call is not None:
+                    return JudgedCall(call)
             word, value = _NAMED, {_NAMED.name: name, _NAMED.arguments: read.value}
             read = Read(value, read.repairs, read.notes, read.truncated)
         return judge(
@@ -312,7 +327,8 @@ class Block(ABC):
         `stray` is a span in the block that is content in both cases.
         """
         self._settle()
-        self._release()
+        if self._held:
+            self._release()
         self._collector.drop()
         if self._accepted and stray:
             self._markup_to(stray.start)
@@ -347,10 +363,12 @@ def _has_keys(word: CallObject, value: JsonObject) -> bool:
 
 def another(form: Format, window: Window) -> Reading[bool]:
     """Whether the text that begins a call after the opener is here, for another call of a block."""
+    if form.opener is None:
+        return False
     before = next((word.before for word in form.words if isinstance(word, Name)), "")
     inner = after_opener(form)
     texts = inner.spellings if inner else (before,) if before else ()
-    return bool(form.opener) and (yield from peek(window, literal(window, texts)))
+    return (yield from peek(window, literal(window, texts)))
 
 
 _BODY = re.compile(r"\{|\[[ \t\r\n]{0,24}.?", re.DOTALL)
@@ -379,15 +397,10 @@ def _parts_of(
 _BETWEEN_OBJECTS = ",;{}"
 """What is read before a closer as more objects, or as what separates them."""
 
-SoundReader: TypeAlias = Callable[[str, int, int, Tools | None], tuple[ToolCall, int] | None]
-"""Reads a block that is one valid call and needs no repair: takes a complete text, the index of the
-opener in it, the offset of the text's first character and the tools; returns the call and the index
-of the block's end, or None if the block has to be read step by step.
+SoundReader: TypeAlias = Callable[[str, int], Sound | None]
+"""Reads the object of the block whose opener is at an index of a complete text; returns None if the
+block has to be read step by step.
 """
-
-
-def no_block(*_: object) -> None:
-    """Return None: the format's blocks are read step by step."""
 
 
 @lru_cache(maxsize=256)
@@ -397,15 +410,19 @@ def sound_block(form: Format) -> SoundReader:
     The text up to the first `}` before the fixed ending is decoded at once; one valid object ends
     there for every other reader, too. White space around the object may be missing.
     """
-    word, ways = form.call, _around_object(form)
-    if word is None or not ways:
-        return no_block
+    word, ways = form.call or _NAMED, _around_object(form)
+    name_key, arguments_key, is_last = word.name, word.arguments, form.words[-1] == word
 
-    def read(text: str, at: int, base: int, tools: Tools | None) -> tuple[ToolCall, int] | None:
+    def read(text: str, at: int) -> Sound | None:
         for beginning, ending in ways:
             if text.startswith(beginning, at):
                 first = at + len(beginning) - 1
-                last = text.find(ending, first, first + MAX_FAST) + 1
+                if is_last:  # the object has to end the text
+                    rest = text[first : first + MAX_FAST + 1].rstrip(SPACES)
+                    whole = len(text) - first <= MAX_FAST and rest.endswith(ending)
+                    last = first + len(rest) - len(ending) + 1 if whole else 0
+                else:
+                    last = text.find(ending, first, first + MAX_FAST) + 1
                 if last:
                     break
         else:
@@ -413,24 +430,33 @@ def sound_block(form: Format) -> SoundReader:
         piece = text[first:last]
         try:
             value = orjson.loads(piece)
-            name, arguments = value[word.name], value[word.arguments]
-        except (orjson.JSONDecodeError, KeyError):
+        except orjson.JSONDecodeError:
             return None
-        call = sound_call(name, arguments, form.name, Span(base + first, base + last), tools)
-        if call is None or len(value) != 2:
-            return None
-        outer = word.name, word.arguments, name
-        if _is_plain(arguments, piece) or nothing_hidden(arguments, piece, outer):
-            return call, last + len(ending) - 1
+        name, arguments = value.get(name_key), value.get(arguments_key)
+        is_usual = len(value) == 2 and type(name) is str and type(arguments) is dict
+        if (is_usual and _is_plain(arguments, piece)) or nothing_hidden(value, piece, ()):
+            return value, first, last, len(text) if is_last else last + len(ending) - 1
         return None
 
     return read
 
 
+def sound_call_of(form: Format, sound: Sound, base: int, tools: Tools | None) -> ToolCall | None:
+    """Return the call that a sound block is if nothing else is in it; None if it is to be judged.
+
+    `base` is the offset of the text's first character in the whole text.
+    """
+    (value, first, last, _), word = sound, form.call
+    if word is None or len(value) != 2:
+        return None
+    span = Span(base + first, base + last)
+    return sound_call(value.get(word.name), value.get(word.arguments), form.name, span, tools)
+
+
 def _around_object(form: Format) -> list[tuple[str, str]]:
-    """Return the fixed texts before and after a format's object, the brackets of the object
-    included: as they are written, and without white space. There are none if the format has other
-    words, or texts that are never found, as what is before them takes their first character.
+    """Return the fixed texts before and after a format's object: with its brackets and those of a
+    list around it, as they are written, and without white space. There are none if the format has
+    other words, or texts that are never found, as what is before takes their first character.
     """
     word = form.call
     if word is None or word.keyed or form.opener is None or not form.marked:
@@ -441,7 +467,12 @@ def _around_object(form: Format) -> list[tuple[str, str]]:
     swallowed = any(mark[:1].isspace() for mark in marks[1:])
     if len(texts) < len(fixed) or swallowed or "".join(marks[at:])[:1] in tuple(_BETWEEN_OBJECTS):
         return []
-    return [("".join(some[:at]) + "{", "}" + "".join(some[at:])) for some in (texts, marks)]
+    lists = (("", ""), ("[", "]")) if word.array else (("", ""),)
+    return [
+        ("".join(some[:at]) + opened + "{", "}" + closed + "".join(some[at:]))
+        for some in (texts, marks)
+        for opened, closed in lists
+    ]
 
 
 def _is_plain(arguments: JsonObject, piece: str) -> bool:
@@ -461,24 +492,24 @@ def _is_plain(arguments: JsonObject, piece: str) -> bool:
 class ObjectBlock(Block):
     """Reads a block whose calls are JSON objects with name and arguments."""
 
+    _fenced = False
+    _doubled = _extra = 0
+    _last: JsonValue = None
+    sound: Sound | None = None
+    """The block, if it was decoded at once."""
+
     def __init__(self, setting: Setting, form: Format, start: int, *, quoted: bool) -> None:
         super().__init__(setting, form, start, quoted=quoted)
-        self._fenced = False
-        self._doubled = 0
-        self._last: JsonValue = None
-        self._extra = 0
         at = start - setting.window.base
         line = setting.window.text[max(0, at - limits.KEPT) : max(0, at)].rpartition("\n")[2]
         self._may_be_keyed = form.marked or not line.strip()
         """Whether an object's one key may be the tool: in a line with words it is rather data."""
 
     def read(self) -> Reading[None]:
-        """Read the block, at once if it is sound and all of it is there; see `Block.read`."""
-        if not (self._window.final and self._read_sound()):
-            yield from self._read_on()
-
-    def _read_on(self) -> Reading[None]:
-        """Read the block step by step, with repairs."""
+        """Read the block step by step, with repairs; see `Block.read`."""
+        if self.sound:
+            self._judge_sound(*self.sound)
+            return
         before, again, call, between, stops = _parts_of(self._form)
         closer, window = self._form.closer, self._window
         if not (yield from self._before(before, again)):
@@ -486,16 +517,7 @@ class ObjectBlock(Block):
         self.had_body = True
         closed = yield from self._calls(call, (*stops, FENCE) if self._fenced else stops)
         if closer:
-            for word in between if closed else ():
-                yield from next_char(window)
-                yield from literal(window, word.spellings)
-            if self._fenced and (yield from next_char(window)) == "`":
-                yield from literal(window, (FENCE,))
-            if closed:
-                yield from self._pass_closer(closer)
-                for _ in range(self._doubled if self.closed else 0):
-                    yield from next_char(window)
-                    yield from literal(window, closer.spellings)
+            yield from self._close(closer, between if closed else None)
         elif closed and self._waiting and not call.inside:
             while window.pos >= len(window.text) and not window.final:
                 yield
@@ -504,18 +526,32 @@ class ObjectBlock(Block):
                 window.pos += 1
         self._close_at(window.offset)
 
-    def _read_sound(self) -> bool:
-        """Read the block at once if it is sound; return whether it was."""
+    def _close(self, closer: Literal, between: tuple[Literal, ...] | None) -> Reading[None]:
+        """Skip the literals `between` the calls and the closer, and the closer. After calls that
+        could not be read, these are None, and only a fence ends.
+        """
         window = self._window
-        base = window.base
-        found = sound_block(self._form)(window.text, self._start - base, base, self._setting.tools)
-        if found is None or self._quoted:
-            return False
-        call, window.pos = found
-        self.had_body = self.closed = True
-        self._held.append(call)
+        for word in between or ():
+            yield from next_char(window)
+            yield from literal(window, word.spellings)
+        if self._fenced and (yield from next_char(window)) == "`":
+            yield from literal(window, (FENCE,))
+        if between is not None:
+            yield from self._pass_closer(closer)
+            for _ in range(self._doubled if self.closed else 0):
+                yield from next_char(window)
+                yield from literal(window, closer.spellings)
+
+    def _judge_sound(self, value: JsonObject, first: int, last: int, end: int) -> None:
+        """Judge the only object of a block that was decoded at once."""
+        window, self.had_body, self.closed = self._window, True, True
+        span = Span(window.base + first, window.base + last)
+        verdict = self._judge(Read(value), span, word=self._form.call, keyed=self._may_be_keyed)
+        self._take(verdict, span)
+        if not self._waiting:
+            self._content_to(span.end)
+        window.pos = end
         self._close_at(window.offset)
-        return True
 
     def _before(self, words: tuple[Word, ...], again: tuple[str, ...]) -> Reading[bool]:
         """Skip the text between the opener and the calls; return whether a call may follow."""
@@ -715,10 +751,7 @@ class PythonBlock(Block):
     ) -> None:
         super().__init__(setting, form, start, quoted=quoted)
         self._bare = form.opener is None
-        ends = (form.closer, (form.around or (None, None))[1])
-        texts = (text for word in ends for text in spellings(word) if text)
-        self._stops = tuple(text for text in texts if not _IN_PYTHON(text))
-        """The texts that end an unclosed call; none begins with a character of Python code."""
+        self._stops = _stops_of_python(form)
         self._found: list[_Found] = []
         self._likely = not self._bare and (form.marked or not (form.python and form.python.opens))
         self._known = False
@@ -826,9 +859,10 @@ class PythonBlock(Block):
         """Whether the list counts as calls: it calls a known tool, or it begins its line and has
         named arguments or needs no repair.
         """
-        reads = [read for _, _, read, _ in self._found]
-        sound = all(isinstance(read, Read) and not read.repairs for read in reads)
-        return self._likely or (self._alone and sound)
+        return self._likely or (
+            self._alone
+            and all(isinstance(read, Read) and not read.repairs for _, _, read, _ in self._found)
+        )
 
     def _stands_alone(self) -> Reading[bool]:
         """Whether the list is the last in its line. Punctuation may follow it if it begins the
@@ -975,6 +1009,14 @@ class PythonBlock(Block):
         if isinstance(why, Unreadable) and self._likely and not self._quoted:
             self._collector.refuse(why.code, why.message, *span, cut=why.cut)
         self._content_to(span.end)
+
+
+@lru_cache(maxsize=64)
+def _stops_of_python(form: Format) -> tuple[str, ...]:
+    """Return the texts that end an unclosed call; none begins with a character of Python code."""
+    ends = (form.closer, (form.around or (None, None))[1])
+    texts = (text for word in ends for text in spellings(word) if text)
+    return tuple(text for text in texts if not _IN_PYTHON(text))
 
 
 def _begins_name(char: str) -> bool:

@@ -87,7 +87,7 @@ class LiveCall:
         self.started = False
         self._collector = collector
         self._index = index
-        self._start = start
+        self._at = Span(start, start)
         self._tools = tools
         self._name = ""
         self.schema: Mapping[str, JsonValue] = {}
@@ -143,12 +143,11 @@ class LiveCall:
         call: ToolCall | None = None,
     ) -> None:
         """Report an event, or only markup for a finished call by a name that means no call."""
-        start, end = span or (self._start, self._start)
-        if self._name not in self._collector.abstain:
-            found = event(kind, start, end, text, index=self._index, name=self._name, call=call)
-            self._collector.report(found)
+        collector, span = self._collector, span or self._at
+        if self._name not in collector.abstain:
+            collector.report(_new_event(kind, span, text, self._index, self._name, call))
         elif call:
-            self._collector.withhold(call, start, end)
+            collector.withhold(call, *span)
 
 
 class LiveText:
@@ -233,7 +232,10 @@ class LiveObject:
         news = self._pieces[self._seen :]
         self._seen += len(news)
         for piece in news:
-            self._take(piece)
+            if self._grows and self._in_string and piece != '"':
+                self._value.append(piece)
+            else:
+                self._take(piece)
         if self._grows:
             self._report()
 
@@ -323,38 +325,41 @@ class Collector:
     `abstain` mean that no tool is called, and are reported as markup.
     """
 
+    abstain = NO_NAMES
+    live: LiveObject | None = None
+    """The object of the call that is being read, if a stream reports it."""
+    bare = False
+    """Whether the last block that was read had no markers."""
+    full = False
+    """Whether `MAX_CALLS` calls were read and another one follows."""
+    answered: int | None = None
+    """The offset of a later turn, which was not read; None if there is none."""
+    truncated = has_reasoning = _withheld = False
+    _blank: tuple[int, int] | None = None
+    _settled = _of_others = 0
+
     def __init__(self, *, listened: bool) -> None:
-        self.abstain = NO_NAMES
-        self._withheld = False
         self._kinds: list[Kind] = []
         self._ends = array("q")
         self.calls: list[ToolCall] = []
         self.events: list[Event] | None = [] if listened else None
-        self.live: LiveObject | None = None
-        """The object of the call that is being read, if a stream reports it."""
-        self.bare = False
-        """Whether the last block that was read had no markers."""
-        self.full = False
-        """Whether `MAX_CALLS` calls were read and another one follows."""
-        self.answered: int | None = None
-        """The offset of a later turn, which was not read; None if there is none."""
         self.others: list[tuple[Span, bool]] = []
         """What others have said, as markup; and whether the model has made it up."""
-        self.truncated = self.has_reasoning = False
-        self._blank: tuple[int, int] | None = None
         self.diagnoses: list[Diagnosis] = []
         self._started: dict[int, LiveCall] = {}
         self.attempts: dict[bool, int] = {}
         """The offset of the first attempt that was cut off (True), and of the first other one."""
-        self._settled = self._of_others = 0
 
     @property
     def pieces(self) -> Iterator[tuple[Kind, int, int]]:
         """Each piece's kind, start and end."""
-        start = 0
-        for kind, end in zip(self._kinds, self._ends, strict=True):
-            yield kind, start, end
-            start = end
+        return zip(self._kinds, (0, *self._ends), self._ends, strict=False)
+
+    def spans(self, kind: Kind) -> list[tuple[int, int]]:
+        """Return the start and end of each piece of a kind."""
+        if kind not in self._kinds:
+            return []
+        return [(start, end) for each, start, end in self.pieces if each == kind]
 
     @property
     def end(self) -> int:
@@ -377,8 +382,8 @@ class Collector:
         White space after a block, and separators of calls without markers, wait: they are content
         if more content follows, else markup.
         """
-        blank = text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
-        if self.last == "content" or not blank:
+        is_blank = text.isspace() or (self.bare and JOINTS.fullmatch(text) is not None)
+        if not is_blank or self.last == "content":
             self.piece("content", start, end)
         elif start < end:
             self._blank = (self._blank[0] if self._blank else start, end)
@@ -396,10 +401,11 @@ class Collector:
             return
         if self._blank:
             self.settle_blank("content" if kind == "content" else "markup")
-        if kind != "call" and self.last == kind:
+        kinds = self._kinds
+        if kinds and kinds[-1] == kind != "call":
             self._ends[-1] = end
         else:
-            self._kinds.append(kind)
+            kinds.append(kind)
             self._ends.append(end)
         if self.events is not None and kind != "call":
             self.events.append(event(kind, start, end))
@@ -437,9 +443,10 @@ class Collector:
 
     def drop(self, waiting: int = 0) -> None:
         """Withdraw the reported starts of calls after the collected ones and `waiting` more."""
-        least = len(self.calls) + waiting
-        for index in [index for index in self._started if index >= least]:
-            self._started.pop(index).drop()
+        if self._started:
+            least = len(self.calls) + waiting
+            for index in [index for index in self._started if index >= least]:
+                self._started.pop(index).drop()
 
     def call(self, call: ToolCall) -> None:
         """Add a call at its span, and report it."""
@@ -513,10 +520,9 @@ class Collector:
         for kind, _, end in found.pieces:
             if kind == "call":
                 call = next(calls)
-                repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
-                moved = _moved(call.span, place)
-                if (moved, repairs) != (call.span, call.repairs):
-                    call = replace(call, span=moved, repairs=repairs)
+                if place is not unmoved:
+                    repairs = tuple(replace(r, span=_moved(r.span, place)) for r in call.repairs)
+                    call = replace(call, span=_moved(call.span, place), repairs=repairs)
                 self.call(call)
             else:
                 self.piece(kind, self.end, place(end))
@@ -600,9 +606,11 @@ class Collector:
 
     def _text_of(self, kind: Kind, text: str) -> str:
         """Return the concatenated pieces of `text` that are of this kind."""
+        if kind not in self._kinds:
+            return ""
         if self._kinds == [kind]:
             return text
-        return "".join([text[start:end] for each, start, end in self.pieces if each == kind])
+        return "".join([text[start:end] for start, end in self.spans(kind)])
 
 
 def calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int, int]]:
@@ -617,6 +625,11 @@ def calls_at_end(found: Collector, text: str, base: int) -> list[tuple[Kind, int
     while tail and tail[-1][0] == "content":
         tail.pop()
     return tail[::-1]
+
+
+def unmoved(offset: int) -> int:
+    """Return the offset: the text that was read is the text itself."""
+    return offset
 
 
 def _moved(span: Span | None, place: Callable[[int], int]) -> Span | None:

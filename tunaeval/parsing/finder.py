@@ -86,7 +86,7 @@ def ends_text(window: Window) -> int | None:
 
 def before_end_tokens(text: str) -> int:
     """Return the index where up to eight end tokens at the end begin, or else the text's length."""
-    found = _LAST_ENDS.search(text)
+    found = _LAST_ENDS.search(text) if text.rstrip().endswith(END_TOKENS) else None
     return found.start() if found else len(text)
 
 
@@ -290,6 +290,20 @@ class Token:
         )
         return tuple(re.compile(start).match for start in starts)
 
+    @cached_property
+    def is_sure(self) -> bool:
+        """Whether it is of one format, whatever follows: neither around calls nor a body's tag."""
+        return len(self.formats) == 1 and not (self.combined or self.around)
+
+    def fitting(self, text: str, at: int) -> int:
+        """Return the index of the first format that the text at index `at` fits, or -1."""
+        if self.is_sure:
+            return 0
+        for index, follows in enumerate(self.follows):
+            if follows(text, at, at + limits.OPENER_AHEAD):
+                return index
+        return -1
+
     @property
     def own(self) -> tuple[Format, ...]:
         """The formats that have this text themselves."""
@@ -358,24 +372,18 @@ _NAME_NEAR = re.compile(rf"{NEAR_SPACE}\w").match
 def format_at(window: Window, token: Token) -> Reading[Format | None]:
     """Return the first format whose next words follow the token at the window's position.
 
-    A single format is returned without a look at the text, unless the token may be around calls,
-    or around what no format of its own has.
     The reader waits while more text could still fit a format before the chosen one.
     """
-    forms = token.formats
-    if len(forms) == 1 and not (token.combined or token.around):
-        return forms[0]
     while True:
         text, at = window.text, window.pos + len(token.text)
-        end = at + limits.OPENER_AHEAD
-        fitting = (index for index, match in enumerate(token.follows) if match(text, at, end))
-        index = next(fitting, -1)
+        index = token.fitting(text, at)
         if (
             window.final
-            or len(text) > end
+            or token.is_sure
+            or len(text) > at + limits.OPENER_AHEAD
             or (index >= 0 and not any(begun(text, at, len(text)) for begun in token.begun[:index]))
         ):
-            return forms[index] if index >= 0 else None
+            return token.formats[index] if index >= 0 else None
         yield
 
 
@@ -440,6 +448,24 @@ _Row: TypeAlias = tuple[str, ...]
 """The start of an object without markers, as a row of fixed texts and keys of `_PARTS`."""
 
 
+class Either:
+    """Finds what either of two patterns finds first; of two at one place, the longer fixed text."""
+
+    def __init__(self, base: Search, own: re.Pattern[str]) -> None:
+        self._base, self._own = base, own
+
+    def search(self, text: str, *place: int) -> re.Match[str] | None:
+        one, other = self._base.search(text, *place), self._own.search(text, *place)
+        if one is None or other is None:
+            return one or other
+        if one.start() != other.start():
+            return one if one.start() < other.start() else other
+        return one if not one.lastindex and one.end() >= other.end() else other
+
+
+Search: TypeAlias = re.Pattern[str] | Either
+
+
 class Finder:
     """The compiled search of one set of formats. Patterns that few texts need are made lazily."""
 
@@ -449,6 +475,7 @@ class Finder:
         *,
         wants_tools: bool = False,
         more: tuple[Turns, ...] = (),
+        base: Finder | None = None,
     ) -> None:
         self.wants_tools = wants_tools
         """Whether calls without markers are read only if tools are given."""
@@ -482,10 +509,10 @@ class Finder:
         self._rows: tuple[tuple[_Row, Format], ...] = tuple(
             (row, form) for form, word in calls if word for row in word.opens
         )
-        self._bare: dict[str, Token] = {}
+        self.bare: dict[str, Token] = {}
         """The tokens of objects without markers, by the pattern of their beginning."""
         if self.bodies or self._tagged:
-            self._bare[combine.SPACED] = Token("spaced")
+            self.bare[combine.SPACED] = Token("spaced")
         for form in dict.fromkeys(form for _, form in self._rows):
             rows = ([*_atoms(row)] for row, each in self._rows if each is form)
             starts: dict[str, list[str]] = {}
@@ -493,7 +520,10 @@ class Finder:
                 starts.setdefault(first, []).append("".join(rest))
             for first, rests in starts.items():
                 pattern = f"{first}(?:{'|'.join(rests)})"
-                self._bare.setdefault(pattern, Token("bare", formats=(form,)))
+                self.bare.setdefault(pattern, Token("bare", formats=(form,)))
+        self._base = base if base and [*base.bare] == [*self.bare] else None
+        """The finder of all formats but those of tools' tags, whose patterns are compiled once."""
+        self._own = [text for text in self.tokens if base and text not in base.tokens]
 
     def _add_tags(self) -> None:
         """Add the tags that mean a call, if any of the formats reads calls inside of them."""
@@ -537,7 +567,7 @@ class Finder:
     @cached_property
     def frames(self) -> Frames:
         """The frames of the formats without their special tokens."""
-        return frames_of(self.formats)
+        return self._base.frames if self._base else frames_of(self.formats)
 
     @cached_property
     def dialects(self) -> tuple[Format, ...]:
@@ -552,22 +582,27 @@ class Finder:
         With a `text`, only tools of which it may have a tag are included. Without one, the text is
         a stream, and all tools are.
         """
-        if not (self.by_tool and tools) or (text is not None and "<" not in text):
+        if tools is None or not self.by_tool or (text is not None and "<" not in text):
             return self
-        names = [*tools]
+        names, tags = [*tools], tags_of(tools)
         if text is not None:  # tools whose tag is in the text, or cut off at its end
             last = text.rfind("<")
             cut = text[last : last + _LONGEST_NAME + 2]
-            is_cut = len(cut) >= limits.SHORTEST_CUT and ">" not in cut
-            names = [name for name in tools if f"{name}>" in text]
-            names += [name for name in tools if is_cut and f"<{name}>".startswith(cut)]
-        named = filter(re.compile(_NAME).fullmatch, names)
-        made = [form.of_tool(name) for name in named for form in self.by_tool]
-        fresh = tuple(form for form in made if form.opener and form.opener.text not in self.tokens)
+            names = [name for name, tag in tags.items() if tag in text]
+            if len(cut) >= limits.SHORTEST_CUT and ">" not in cut:
+                names += [name for name in tags if f"<{name}>".startswith(cut)]
+            if not names:
+                return self
+        return _with_tags(self, tuple(name for name in names if name in tags))
+
+    def tagged(self, names: tuple[str, ...]) -> Finder:
+        """Return a finder that also finds the elements that are named after these tools."""
+        made = [form.of_tool(name) for name in names for form in self.by_tool]
+        fresh = [form for form in made if form.opener and form.opener.text not in self.tokens]
+        forms = (*self.formats, *self.wholes, *fresh)
         if not fresh:
             return self
-        forms = (*self.formats, *self.wholes, *fresh)
-        return finder_of(forms, wants_tools=self.wants_tools, more=self._more)
+        return Finder(forms, wants_tools=self.wants_tools, more=self._more, base=self)
 
     def knowing(self, more: tuple[Turns, ...]) -> Finder:
         """Return a finder that also knows the turns of these families."""
@@ -577,23 +612,27 @@ class Finder:
         return self._known[more]
 
     @cached_property
-    def search(self) -> re.Pattern[str]:
+    def search(self) -> Search:
         """The pattern of tokens before the first call: none of a dialogue in words."""
-        return _search(self._before_calls, self._bare)
+        if self._base:
+            return Either(self._base.search, search_for(self._own))
+        return search_for(self._before_calls, self.bare)
 
     @cached_property
-    def search_on(self) -> re.Pattern[str]:
+    def search_on(self) -> Search:
         """The pattern of tokens after a call, those of a dialogue in words included."""
-        return _search(self.tokens, self._bare)
+        if self._base:
+            return Either(self._base.search_on, search_for(self._own))
+        return search_for(self.tokens, self.bare)
 
-    def search_of(self, text: str) -> re.Pattern[str]:
+    def search_of(self, text: str) -> Search:
         """Return a pattern that finds the same in this text as `search`, but faster if possible.
 
         In a long text without the tokens that begin with a letter, these need not be looked for.
         """
         if len(text) < limits.WORTH_A_LOOK:
             return self.search
-        words, wordless = self._wordless
+        words, wordless = self.wordless
         return self.search if not words or any(word in text for word in words) else wordless
 
     @cached_property
@@ -604,21 +643,23 @@ class Finder:
     @cached_property
     def others(self) -> re.Pattern[str]:
         """The pattern of texts that begin a turn of another."""
-        return _search((text for text, one in self.tokens.items() if one.kind == "turn"), ())
+        if self._base:
+            return self._base.others
+        return search_for((text for text, one in self.tokens.items() if one.kind == "turn"), ())
 
     @cached_property
     def later(self) -> re.Pattern[str]:
         """The pattern of texts that begin a turn of another, or a dialogue in words."""
-        return re.compile(f"{self.others.pattern}|{_LINE}")
+        return self._base.later if self._base else re.compile(f"{self.others.pattern}|{_LINE}")
 
     def begun(self, text: str, *, final: bool) -> tuple[Token, int, int] | bool | None:
         """Return the turn that a text begins in the header of, and where role and header end.
 
         False if the text begins otherwise; None if more text could tell.
         """
-        matches, may_match, roles = self._begun
-        if (found := matches(text)) is None:
-            return None if not final and may_match(text) else False
+        whole, part, roles = self.rests
+        if (found := whole.match(text)) is None:
+            return None if not final and part.match(text) else False
         token = roles[found[1]]
         header = token.header(text, found.start(1), found.end() + limits.HEADER_AHEAD)
         if header is None or (final and header.lastindex):
@@ -626,8 +667,10 @@ class Finder:
         return None if header.lastindex else (token, found.end(), header.end())
 
     @cached_property
-    def _begun(self) -> tuple[Callable[..., Any], Callable[..., Any], dict[str, Token]]:
-        """What matches a role of a header at a text's beginning, its beginnings; turns by role."""
+    def rests(self) -> tuple[re.Pattern[str], re.Pattern[str], dict[str, Token]]:
+        """Patterns of a role of a header at a text's beginning, its beginnings; turns by role."""
+        if self._base:
+            return self._base.rests
         roles = dict[str, Token]()
         for family in self.turns:
             for role, is_own in family.rests:
@@ -636,13 +679,16 @@ class Finder:
         before = rf"(?:\s|{_BEGINNING}){{0,24}}+"
         cuts = "|".join(_trie(_cut((*roles, *BEGINNINGS))))
         whole = re.compile(f"{before}({'|'.join(_trie(roles)) or '(?!)'})")
-        return whole.match, re.compile(rf"{before}(?:{cuts})?\Z").match, roles
+        return whole, re.compile(rf"{before}(?:{cuts})?\Z"), roles
 
     @cached_property
-    def _wordless(self) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    def wordless(self) -> tuple[tuple[str, ...], Search]:
         """The texts of `_before_calls` that begin with a letter, and a search for all others."""
+        if self._base:
+            words, others = self._base.wordless
+            return words, Either(others, search_for(self._own))
         words = tuple(text for text in self._before_calls if text[:1].isalpha())
-        return words, _search((t for t in self._before_calls if t not in words), self._bare)
+        return words, search_for((t for t in self._before_calls if t not in words), self.bare)
 
     def prompted(self, text: str, *, final: bool) -> Token | str | None:
         r"""Return what a text begins with if the prompt ended with the first format's opener.
@@ -680,20 +726,46 @@ class Finder:
     ) -> bool | None:
         """Whether a text of calls alone may begin at index `at`; None if more text may decide."""
         text, end = window.text, len(window.text)
-        for matches, may_begin in map(unit_starts, self.wholes):
-            found = matches(text, at, end)
+        for head, part in self._units:
+            found = head.match(text, at, end)
             if found is None:
-                if not window.final and may_begin(text, at, end):
+                if not window.final and part.match(text, at, end):
                     return None
                 continue
             name = found.groupdict().get("name")
             if name is not None and tools is not None and name.replace(ESCAPED, "_") not in tools:
                 continue
-            if fenced or not _LIST.match(text, at) or ESCAPED in text[at : at + limits.UNIT_AHEAD]:
+            if fenced or not _is_plain_list(text, at):
                 return True
             if not window.final and end - at < limits.UNIT_AHEAD:
                 return None
         return False
+
+    def begins_plainly(self, text: str, at: int, tools: Tools | None) -> bool:
+        """Whether a whole text surely has, at this index, none of what is read there alone: the
+        rest of a header, or of a block that the prompt opens; a unit; a call without its tokens.
+        """
+        if tools is None or self._prompt is not None or self._odd_start(text, at):
+            return False
+        is_list = text.startswith("[", at) and _is_plain_list(text, at)
+        if not is_list and self._unit_start(text, at):
+            return False
+        return "" not in self.frames or not text.startswith((*filter(None, tools),), at)
+
+    @cached_property
+    def _odd_start(self) -> Callable[[str, int], Any]:
+        """What matches the beginning of any of these but a unit, or white space before it."""
+        return re.compile("|".join((r"\s", self.rests[0].pattern, *_trie(self.frames)))).match
+
+    @cached_property
+    def _unit_start(self) -> Callable[[str, int], Any]:
+        """What matches the beginning of a unit, or of a plain list of calls."""
+        heads = (head.pattern.replace("?P<name>", "?:") for head, _ in self._units)
+        return re.compile("|".join(heads) or "(?!)").match
+
+    @cached_property
+    def _units(self) -> list[tuple[re.Pattern[str], re.Pattern[str]]]:
+        return [*map(unit_starts, self.wholes)]
 
     @cached_property
     def regions(self) -> dict[str, set[str]]:
@@ -708,12 +780,12 @@ class Finder:
     def announcing(self) -> re.Pattern[str]:
         """The pattern of texts that begin a call, or all calls, without a message's header."""
         announced = (form for form in self.formats if form.marked and not form.addressed)
-        return _search((text for form in announced for text in firsts_of(form)), ())
+        return search_for((text for form in announced for text in firsts_of(form)), ())
 
     def token(self, hit: re.Match[str]) -> Token:
         """Return the token that a match of one of the searches has found."""
         if hit.lastindex:
-            return [*self._bare.values()][hit.lastindex - 1]
+            return [*self.bare.values()][hit.lastindex - 1]
         return self.tokens[hit.group()]
 
     def shorter(self, token: Token) -> Token | None:
@@ -727,7 +799,7 @@ class Finder:
         longer = any(other.startswith(text) and other != text for other in self.tokens)
         return known is not None and known.formats[:1] == (form,) and not longer
 
-    def next_in(self, window: Window, search: re.Pattern[str]) -> tuple[re.Match[str] | None, int]:
+    def next_in(self, window: Window, search: Search) -> tuple[re.Match[str] | None, int]:
         """Return the next hit that more text cannot change, and its index in the window's text; if
         there is none, None and the index where one may begin when more text arrives.
         """
@@ -746,17 +818,19 @@ class Finder:
         searched, at = window.held
         if searched != end or at < window.offset:
             first = max(window.pos, len(window.text) - self._longest)
-            found = self._partial.search(window.text, first)
+            found = self.partial.search(window.text, first)
             at = window.base + found.start() if found else end
             window.held = end, at
         return at - window.base
 
     @cached_property
-    def _partial(self) -> re.Pattern[str]:
+    def partial(self) -> Search:
         """Matches, at a text's end, an incomplete token."""
+        if self._base:
+            return Either(self._base.partial, _at_end(_trie(_cut(self._own))))
         rows = ([*_atoms(row)] for row, _ in self._rows)
         cuts = (first + _beginnings(rest) for first, *rest in rows if rest)
-        spaced = (combine.SPACED_CUT,) if combine.SPACED in self._bare else ()
+        spaced = (combine.SPACED_CUT,) if combine.SPACED in self.bare else ()
         return _at_end((*_trie(_cut(self.tokens)), *spaced, *cuts))
 
     @cached_property
@@ -772,7 +846,7 @@ class Finder:
         """
         if len(text) < limits.SHORTEST_CUT or _WORDS.fullmatch(text):
             return ""
-        found = self._cuts.search(text)
+        found = self._cuts.search(text, max(0, len(text) - limits.MAX_FIXED))
         return "" if found is None or _WORDS.fullmatch(found[0]) else found[0]
 
     @cached_property
@@ -792,6 +866,22 @@ class Finder:
         )
         return text if begins else ""
 
+
+def tags_of(tools: Tools) -> dict[str, str]:
+    """Return the names of tools that an element may have as its tag, each with the tag's end."""
+    found: dict[str, str] | None = tools.prepared.get(_TAGS)
+    if found is None:
+        names = filter(re.compile(_NAME).fullmatch, tools)
+        found = tools.prepared[_TAGS] = {name: f"{name}>" for name in names}
+    return found
+
+
+@lru_cache(maxsize=256)
+def _with_tags(finder: Finder, names: tuple[str, ...]) -> Finder:
+    return finder.tagged(names)
+
+
+_TAGS = " tags"  # a key of `prepared` that is no tool's name
 
 _LONGEST_SPACED = 48
 """The greatest length of a tag in a namespace."""
@@ -828,9 +918,13 @@ _LIST = re.compile(rf"\s{{0,64}}+\[\s{{0,64}}+{_UNIT_NAME}\s{{0,24}}+\(")
 """A plain list of calls, which is left to the formats of lists unless fenced or escaped."""
 
 
+def _is_plain_list(text: str, at: int) -> bool:
+    return bool(_LIST.match(text, at)) and ESCAPED not in text[at : at + limits.UNIT_AHEAD]
+
+
 @lru_cache(maxsize=64)
-def unit_starts(form: Format) -> tuple[Match, Match]:
-    """Return matchers of the start of a text that is calls alone, and of an incomplete start.
+def unit_starts(form: Format) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return patterns of the start of a text that is calls alone, and of an incomplete start.
 
     A group `name` of the first, if there is one, must be the name of a known tool.
     """
@@ -853,7 +947,7 @@ def unit_starts(form: Format) -> tuple[Match, Match]:
         head = rf"\s{{0,64}}+{before}(?P<name>{_UNIT_NAME}){line}\s{{0,24}}+(?=\{{)"
         cut = _beginnings(map(re.escape, before + "."))
         part = rf"\s{{0,64}}+{cut}(?:{_UNIT_NAME}(?:\\|\s{{0,32}}+))?\Z"
-    return re.compile(head).match, re.compile(part).match
+    return re.compile(head), re.compile(part)
 
 
 @lru_cache(maxsize=256)
@@ -881,40 +975,6 @@ def firsts_of(form: Format) -> tuple[str, ...]:
     return (*spellings(form.opener), *around)
 
 
-IN_OBJECT = re.compile(r"""["']\s*+[:,}\]]|[{,]\s*+\w++\s*+:""")
-IN_CALL = re.compile(r"""\w\(\s*+(?:\w++\s*+=|["')])|,\s*+\w++\s*+=""")
-_Ending: TypeAlias = tuple[tuple[str, ...], re.Pattern[str]]
-"""The possible ends of a call before its closer, and a pattern that matches inside the call."""
-
-
-@lru_cache(maxsize=512)
-def ending_of(form: Format) -> _Ending:
-    """Return the texts that may end a call before its closer, and a pattern of its inside."""
-    words = [
-        word for word in form.words if not isinstance(word, Space | Maybe) and word != form.closer
-    ]
-    last, inside = words[-1], IN_OBJECT
-    if row := next((word for word in words if isinstance(word, Many)), None):
-        fixed = [word for word in row.words if isinstance(word, Literal)]
-        inside = re.compile(re.escape(fixed[0].text))
-        last = fixed[-1] if last is row else last
-    match last:
-        case Literal():
-            return tuple(filter(None, map(str.rstrip, last.spellings))), inside
-        case CallObject() | Arguments():
-            return ("}", "]"), IN_OBJECT
-        case PythonCalls():
-            return (")", "]"), IN_CALL
-        case Elements():
-            return (">",), re.compile(r"<\w")
-    return (), inside
-
-
-_NAMES_IN = re.compile(r"[\w.-]++")
-_KEYS = [re.compile(rf"""["'](?:{key})["']\s*+:""") for key in ("name", "arguments|parameters")]
-"""Patterns of the name key and of the arguments key of a call that is written as JSON."""
-
-
 _TICK = re.compile(r"(?<!`)``?(?!`)")
 
 
@@ -928,48 +988,6 @@ def in_ticks(line: str, *, behind: bool = False, unknown: bool = False) -> bool:
     if start < 0 and (behind or len(line) >= limits.KEPT):
         return unknown
     return len(_TICK.findall(line, start + 1)) % 2 == 1
-
-
-def ends_call(token: Token, before: str, tools: Tools | None) -> bool:
-    """Whether `before`, up to `KEPT` characters, ends like a call of a format with this closer.
-
-    A tool's name alone counts, too. A closer without letters proves nothing: False.
-    """
-    if token.kind not in ("close", "end") or not any(map(str.isalpha, token.text)):
-        return False
-    body, endings = before.rstrip(), [ending_of(form) for form in token.formats]
-    return any(
-        ends_in_tool(body, tools) or (body.endswith(texts) and _is_in(body, inside, token, tools))
-        for texts, inside in endings
-    )
-
-
-def ends_in_tool(text: str, tools: Tools | None) -> bool:
-    """Whether the last word of `text` is the name of a tool."""
-    return _any_tool(_NAMES_IN.findall(text)[-1:], tools)
-
-
-def _any_tool(words: Iterable[str], tools: Tools | None) -> bool:
-    return tools is not None and any(word in tools for word in words)
-
-
-def _is_in(body: str, inside: re.Pattern[str], token: Token, tools: Tools | None) -> bool:
-    """Whether `body` seems to have a call: an object with keys, named arguments, or their tags.
-
-    If `inside` matches a tag, which may be farther back than `KEPT`, a long body counts, too. An
-    object inside quotes (an odd number of them in the last line) does not. If the closer's own
-    element is opened in `body`, it must also name a tool or have the keys of a call.
-    """
-    found, whole = inside.search(body) is not None, len(body) < limits.KEPT
-    if inside not in (IN_OBJECT, IN_CALL):
-        return found or not whole
-    _, lines, line = body.rpartition("\n")
-    if not found or ((whole or lines) and line.count('"') % 2):
-        return False
-    element = f"<{token.text[2:-1]}" if token.text.startswith("</") else "\0"
-    if f"{element} " not in body and f"{element}>" not in body:
-        return True
-    return all(key.search(body) for key in _KEYS) or _any_tool(_NAMES_IN.findall(body), tools)
 
 
 def _tokens(formats: tuple[Format, ...], by_tool: tuple[Format, ...]) -> dict[str, Token]:
@@ -1041,7 +1059,7 @@ def _around(form: Format) -> Iterator[str]:
     yield from (route.body for route in form.envelope.routes) if form.envelope else ()
 
 
-def _search(texts: Iterable[str], bare: Iterable[str]) -> re.Pattern[str]:
+def search_for(texts: Iterable[str], bare: Iterable[str] = ()) -> re.Pattern[str]:
     """Return a pattern that finds any of the texts, or else an object that begins like a pattern.
 
     An empty group at the end of each pattern says which of them has matched.

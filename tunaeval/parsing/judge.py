@@ -118,7 +118,8 @@ def judge(
     if fault or wrong:
         return JudgedCall(None, tuple(filter(None, (fault, wrong))), attempt, cut)
     notes, arguments = (*read.notes, *inner.notes), inner.value
-    for key in misplaced(name, arguments, _beside(value, keys), tools) if len(value) > 2 else ():
+    beside = _beside(value, keys) if len(value) > 2 else {}
+    for key in misplaced(name, arguments, beside, tools) if beside else ():
         message = f"{key[:60]!r} is beside the arguments of {name!r}, and does not count"
         notes += (Note("misplaced-argument", message),)
     if tools is not None and not fits(name, arguments, tools):
@@ -141,8 +142,9 @@ def sound_call(
     # Arguments with the key "properties", or with types, may be a repeated schema.
     if "properties" in arguments or (tools is not None and not fits(name, arguments, tools)):
         return None
-    if any(type(one) is dict and "type" in one for one in arguments.values()):
-        return None
+    for one in arguments.values():
+        if type(one) is dict and "type" in one:
+            return None
     return new_call(name, arguments, None, format_name, span)
 
 
@@ -318,11 +320,13 @@ def _is_definition(
         # An unknown tool may have an argument of this name.
         return (schema is not None or "type" in arguments) and "properties" not in declared
     schemas = [key for key, one in arguments.items() if isinstance(one, dict) and _has_type(one)]
+    if not schemas:
+        return described and not arguments
     types = [admitted(member(schema, key, schema), schema) for key in schemas]
     if any("object" in admits and admits != ANY for admits in types):
         return False
     if described:
-        return bool(schemas or not arguments)
+        return True
     whole = [key for key in schemas if isinstance(arguments[key].get("description"), str)]
     return 0 < len(whole) == len(arguments)
 
@@ -409,18 +413,18 @@ HINTS = {word: kind for kind, words in _SPELLINGS.items() for word in words.spli
 """What each name of a type means, and whether a value is a string, as models write them."""
 
 
-def typed(text: str, schema: object, kind: str | None, root: object = None) -> Read:
+def typed(text: str, wanted: frozenset[str], kind: str | None) -> Read:
     """Return the value that the bare `text` of an argument means, with its repairs and notes.
 
-    `kind` is "text" or "json" if the format says which it is, or a type that counts where the
-    schema has none; `root` is the schema in which references are resolved. If the schema admits
-    strings, `text` stays a string, unless it spells a value of another type that is admitted: 7,
+    `wanted` are the types that its schema admits. `kind` is "text" or "json" if the format says
+    which it is, or a type that counts where the schema has none. If the schema admits strings,
+    `text` stays a string, unless it spells a value of another type that is admitted: 7,
     true, null, [1]. Without a schema, `text` is the JSON value that it spells, or else a string.
     Whether the value fits is decided with the whole call.
     """
     if kind == "text":
         return Read(text)
-    wanted = ANY if kind == "json" else admitted(schema, schema if root is None else root)
+    wanted = ANY if kind == "json" else wanted
     wanted = frozenset({kind}) if wanted == ANY and kind in ANY else wanted
     if wanted == ANY:
         return _as_it_looks(text)

@@ -31,6 +31,7 @@ from tunaeval.types.parsing import Diagnosis, ParseResult
 from .collect import arguments_text
 from .judge import as_json, escaped, typed
 from .reader import reader_of
+from .repair.schema import ANY
 from .repair.values import not_json
 from .write import render_calls
 
@@ -111,7 +112,7 @@ def _same(meant: ToolCall, read: ToolCall, *, ordered: bool, by_schema: bool) ->
     wanted, found = meant.arguments, read.arguments
     if by_schema and wanted.keys() == found.keys():
         wanted = {
-            key: typed(value, None, None).value
+            key: typed(value, ANY, None).value
             if isinstance(value, str) and value != found[key]
             else value
             for key, value in wanted.items()

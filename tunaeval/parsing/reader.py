@@ -17,8 +17,8 @@ from tunaeval.types.parsing import LEVELS, Level, ParseResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 
 from .audit import audit
-from .block import SoundReader, no_block, sound_block
-from .collect import Collector, Kind, new_result, widened, without_abstaining
+from .block import SoundReader, sound_block, sound_call_of
+from .collect import Kind, new_result, widened, without_abstaining
 from .events import TEXTS, Event
 from .finder import Finder, finder_of
 from .judge import Objects
@@ -63,14 +63,6 @@ def names_of(abstain: Collection[str]) -> frozenset[str]:
     if type(abstain) is tuple and not abstain:  # the usual case
         return frozenset()
     return abstain if type(abstain) is frozenset else frozenset(abstaining_names(abstain))
-
-
-def read_whole(
-    finder: Finder, tools: Tools | None, level: Level, text: str, objects: Objects | None = None
-) -> tuple[ParseResult, Collector]:
-    """Read a whole text in one pass; return the result and the collector that was filled."""
-    scanner = scanner_of(finder, tools, level, text, objects=objects)
-    return _result(scanner, finder, tools, text), scanner.collector
 
 
 def _result(scanner: Scanner, finder: Finder, tools: Tools | None, text: str) -> ParseResult:
@@ -121,11 +113,11 @@ class Reader:
         return made if turns else self
 
     @cached_property
-    def _sound(self) -> SoundReader:
+    def _sound(self) -> SoundReader | None:
         """The reader of a sound block, if a text that begins with the first format's is read so."""
         first = self.formats[0]
         begins = first.opener is not None and self._finder.begins(first.opener.text, first)
-        return sound_block(first) if begins else no_block
+        return sound_block(first) if begins else None
 
     def parse(
         self,
@@ -139,22 +131,29 @@ class Reader:
         names, known, text = names_of(abstain), known_tools(tools), known_text(text)
         if level not in LEVELS:
             wanted_name(level, "level", LEVELS)
+        if not names:
+            return self._result(text, known, level, {})
         return without_abstaining(self._result(text, widened(known, names), level, {}), names)
 
     def _result(
         self, text: str, tools: Tools | None, level: Level, objects: Objects
     ) -> ParseResult:
-        found = self._sound(text, 0, 0, tools)
-        if found is not None and found[1] == len(text):
-            return new_result((found[0],), outcome="calls")
-        return read_whole(self._finder, tools, level, text, objects)[0]
+        finder, read, first = self._finder, self._sound, None
+        if read is not None:
+            form, sound = first = self.formats[0], read(text, 0)
+            if sound is not None and sound[3] == len(text):
+                call = sound_call_of(form, sound, 0, tools)
+                if call is not None:
+                    return new_result((call,), outcome="calls")
+        scanner = scanner_of(finder, tools, level, text, objects=objects, first=first)
+        return _result(scanner, finder, tools, text)
 
     def read_tiled(
         self, text: str, tools: Tools | None, level: Level
     ) -> tuple[ParseResult, Iterator[tuple[Kind, int, int]]]:
         """Read a whole text; return the result, and each piece's kind, start and end."""
-        result, collector = read_whole(self._finder, tools, level, text)
-        return result, collector.pieces
+        scanner = scanner_of(self._finder, tools, level, text)
+        return _result(scanner, self._finder, tools, text), scanner.collector.pieces
 
     def read_turns(
         self, text: str, tools: Tools | None, level: Level, more: tuple[Turns, ...] = ()

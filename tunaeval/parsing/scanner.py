@@ -20,7 +20,7 @@ escaped underscores is read without the backslashes, but its offsets count them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -29,10 +29,20 @@ from tunaeval.grammar import Channel
 from tunaeval.grammar.combine import SPACED, Tag
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import JSON
-from tunaeval.types.calls import Repair, Span, Tools
+from tunaeval.types.calls import Repair, Span, ToolCall, Tools
 from tunaeval.types.parsing import LATER_TURN, Level
 
-from .block import Block, ObjectBlock, PythonBlock, Setting, another, in_program
+from .block import (
+    Block,
+    ObjectBlock,
+    PythonBlock,
+    Setting,
+    Sound,
+    another,
+    in_program,
+    sound_block,
+    sound_call_of,
+)
 from .collect import Collector, calls_at_end
 from .finder import (
     FENCE,
@@ -40,8 +50,6 @@ from .finder import (
     Token,
     before_end_tokens,
     closers_of,
-    ends_call,
-    ends_in_tool,
     ends_text,
     ends_turn,
     finder_of,
@@ -90,12 +98,6 @@ _SPACED = re.compile(SPACED)
 
 ELLIPSES = ("...", "…")
 
-_BODY = re.compile(r"""[{}\[\]("'=\n<]""")
-"""Characters of a call. Prose between two tags that a sentence names has none of them."""
-
-_BEGINNINGS = ("<", "{", "[", "(")
-"""The first characters of a call, its tag or a list of calls."""
-
 _IN_A_SENTENCE, _IN_WORDS = re.compile(r"\w[ \t]*+\Z"), re.compile(r"\w \Z")
 
 _BEFORE_MENTION = re.compile(r"""(?:\w[,;:]?[ \t]++|["'“‘(«])\Z""")
@@ -104,6 +106,9 @@ _BEHIND_MENTION = re.compile(r"""[ \t]++\w|["'”’)»,;:.?!]""").match
 
 _after_role = re.compile(r"(?:\A|\n)[ \t]*+(?:user|tool|ipython)\s*+\Z").search
 """Matches a line that is only a role: a header decoded without its special tokens."""
+
+_UNSEEN = limits.MAX_FIXED + 64
+"""How much of a block may arrive before it is searched for others' turns: less than `KEPT`."""
 
 _NEAR = 3
 """How many characters behind a header may tell that a sentence names it."""
@@ -116,16 +121,18 @@ def scanner_of(
     text: str | None = None,
     *,
     objects: Objects | None = None,
+    first: tuple[Format, Sound | None] | None = None,
     every: bool = False,
 ) -> Scanner:
     """Return a scanner of `text`, or, if `text` is None, of a stream that is fed to its window.
 
     `objects` caches damaged objects, so that reading the text again at another level is faster.
+    `first` is as in `Setting`.
     """
     window = Window() if text is None else Window(text[: limits.MAX_TEXT], final=True)
     collector = Collector(listened=text is None)
     tags = tools is not None and JSON in finder.bodies
-    setting = Setting(window, collector, tools, level, objects, tags, finder.dialects)
+    setting = Setting(window, collector, tools, level, objects, tags, finder.dialects, first)
     return Scanner(finder.with_tools(tools, text), setting, every=every)
 
 
@@ -148,7 +155,6 @@ class Scanner(Passing):
         _announced: The offset of a marker that announces calls, until the first call is read.
         _refused: The opener of a block that could not be read and whose inside now follows.
         _left_open: The format of a block without a closer; the closer may come after other text.
-        _in_code: Whether a code fence is open.
         _closing_at: Where the next line that closes a fence ends, once looked for; -1 if none does.
         _code_thinks: Whether a reasoning opener was read in code.
         _thought: The span of the first reasoning opener that was read as content.
@@ -162,24 +168,25 @@ class Scanner(Passing):
         _spaces: The namespaces of tags so far.
     """
 
+    _channel: Channel | None = None
+    _announced: int | None = None
+    _refused: Token | None = None
+    _left_open: Format | None = None
+    _thought: Span | None = None
+    _closing_at: int | None = None
+    _turn_at = _calls_before = _vain = _fenced_vain = 0
+    _code_thinks = _over = _is_own = _has_thought = False
+
     def __init__(
         self, finder: Finder, setting: Setting, *, inside: bool = False, every: bool = False
     ) -> None:
-        super().__init__(setting)
+        self.window, self.collector = setting.window, setting.collector
         self._finder, self._setting = finder, setting
         self._inside, self._every = inside, every
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
         )
         """Whether a format for units is in the set and, if it needs tools, tools are given."""
-        self._channel: Channel | None = None
-        self._announced: int | None = None
-        self._refused: Token | None = None
-        self._left_open: Format | None = None
-        self._thought: Span | None = None
-        self._closing_at: int | None = None
-        self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
-        self._in_code = self._code_thinks = self._over = self._is_own = self._has_thought = False
         self._tags: list[Tag] = []
         self._spaces: set[str] = set()
         self.reading = self._run()
@@ -197,9 +204,11 @@ class Scanner(Passing):
     def _run(self) -> Reading[None]:
         """Read the text as it arrives, and put pieces, calls and diagnoses into the collector."""
         window, collector, finder = self.window, self.collector, self._finder
-        yield from self._first_turn()
-        yield from self._prompted()
-        yield from self._unit()
+        tools = self._setting.tools
+        if not (window.final and finder.begins_plainly(window.text, window.pos, tools)):
+            yield from self._first_turn()
+            yield from self._prompted()
+            yield from self._read_unit()
         search = finder.search_of(window.text) if window.final else finder.search
         while not (collector.full or self._over):
             if collector.calls:
@@ -237,8 +246,8 @@ class Scanner(Passing):
         if isinstance(found, str):
             if found:
                 self._pass_markup(len(found))
-        else:
-            yield from self._chosen(found, quoted=False, form=found.formats[0])
+        elif (reading := self._begin(found, found.formats[0])) is not None:
+            yield from reading
 
     def _count_vain(self) -> None:
         """Count a marker that gave no call; after `MAX_VAIN` of them, the rest is content."""
@@ -249,6 +258,12 @@ class Scanner(Passing):
             self.collector.diagnose("too-many-markers", message, at, at)
 
     def _unit(self) -> Reading[None]:
+        """Read the rest of the text if it is a unit, unless one look says that it is none."""
+        window, tools = self.window, self._setting.tools
+        if not (window.final and self._finder.begins_plainly(window.text, window.pos, tools)):
+            yield from self._read_unit()
+
+    def _read_unit(self) -> Reading[None]:
         """Read the rest of the text if it is a unit: calls and nothing else."""
         window, finder, setting = self.window, self._finder, self._setting
         tools, level = setting.tools, setting.level
@@ -328,7 +343,7 @@ class Scanner(Passing):
             if self._take_fence(size, closing):
                 return
         if token is not None:
-            yield from self._chosen(token, quoted=False)
+            yield from self._choose(token)
         else:
             self._in_code = True
             self._pass_as_text(FENCE)
@@ -375,7 +390,11 @@ class Scanner(Passing):
             quoted = in_ticks(self._line)
         if fence and self._may_be_unit and not in_program(window.text, window.pos):
             return self._fence_as_unit(token)
-        return self._chosen(token, quoted=quoted)
+        if window.final:
+            at = token.fitting(window.text, window.pos + len(token.text))
+            if at >= 0:
+                return self._begin(token, token.formats[at], quoted=quoted)
+        return self._choose(token, quoted=quoted)
 
     def _bare(self, token: Token) -> Reading[None] | None:
         """Read an object or list without markers as a call. It is content in two places: in code,
@@ -403,14 +422,14 @@ class Scanner(Passing):
         self._refused = None
         return True
 
-    def _chosen(self, token: Token, *, quoted: bool, form: Format | None = None) -> Reading[None]:
-        """Read a block of `form`, or by default of the format that fits the text after the opener.
+    def _choose(self, token: Token, *, quoted: bool = False) -> Reading[None]:
+        """Read a block of the format that fits the text after the opener.
 
         If none fits, the opener is read as a marker around calls if it can be one. Else it is read
         as the nearest format's at a line's start, and as the first format's elsewhere.
         """
         window = self.window
-        form = form or (yield from format_at(window, token))
+        form = yield from format_at(window, token)
         if form is None:
             if token.around:
                 self._around(token)
@@ -423,14 +442,45 @@ class Scanner(Passing):
             begins = LINE_START.search(self._line)
             at = window.pos + len(token.text)
             form = token.nearest(window.text, at) if begins else token.formats[0]
+        if (reading := self._begin(token, form, quoted=quoted)) is not None:
+            yield from reading
+
+    def _begin(self, token: Token, form: Format, *, quoted: bool = False) -> Reading[None] | None:
+        """Read a block of this format; a sound one at once, if the text is whole."""
+        window = self.window
+        start = window.base + window.pos
         if form.envelope and self._channel not in (None, "call"):
             self._pass_as_text(token.text)
-            return
-        doubtful, start = self._is_doubtful(token, form), window.offset
+            return None
         if self._mention:
             self._interrupt_mention(self._mention, token)
+        sound: Sound | None = None
+        # A stream's last block is reported as it is read, unless a closer ends its one object.
+        is_whole = self.collector.events is None or (form.closer and not form.several)
+        if form.call and window.final and is_whole and not quoted:
+            tried, sound = self._setting.first or (None, None)
+            if start or tried is not form:
+                sound = sound_block(form)(window.text, window.pos)
+            call = sound and sound_call_of(form, sound, window.base, self._setting.tools)
+            if sound and call:
+                self._take_sound(token, form, call, sound[3])
+                return None
+        doubtful = self._setting.tools is None and self._is_doubtful(token, form)
         window.pos += len(token.text)
-        yield from self._read(token, form, start, quoted=quoted, doubtful=doubtful)
+        return self._read(token, form, start, quoted=quoted, doubtful=doubtful, sound=sound)
+
+    def _take_sound(self, token: Token, form: Format, call: ToolCall, end: int) -> None:
+        """Add the one call of a block that ends at an index, and pass the block."""
+        window, collector = self.window, self.collector
+        start = window.base + window.pos
+        span = call.span or Span(start, start)
+        collector.piece("markup", start, span.start)
+        collector.call(call)
+        window.pos, self._line_at = end, window.base + end
+        collector.piece("markup", span.end, self._line_at)
+        collector.bare, self._refused, self._announced, self._left_open = False, None, None, None
+        if token.tag and form.closer is None:
+            self._tags.append(token.tag)
 
     def _encloses(self, tag: Tag, *, quoted: bool) -> Reading[bool]:
         """Skip a tag as markup if calls with tags of their own follow it; return if they do."""
@@ -485,11 +535,9 @@ class Scanner(Passing):
     def _is_doubtful(self, token: Token, form: Format) -> bool:
         """Whether a name without arguments may be a word of a sentence, so that it is no call.
 
-        If no tools are given, this is so in the middle of a line (after an ambiguous opener that
+        Without tools, this is so in the middle of a line (after an ambiguous opener that
         ends in `=`), or directly after a word (a name between two markers).
         """
-        if self._setting.tools is not None:
-            return False
         if token.may_be_word(form):
             return not LINE_START.search(self._line)
         return stands_alone(form) and _IN_A_SENTENCE.search(self._line) is not None
@@ -503,6 +551,7 @@ class Scanner(Passing):
         quoted: bool = False,
         doubtful: bool = False,
         name: str | None = None,
+        sound: Sound | None = None,
     ) -> Reading[None]:
         """Read the block whose opener began at `start`, and more calls if its closer is lost."""
         self._refused = self._announced = None
@@ -512,6 +561,7 @@ class Scanner(Passing):
             block: Block
             if form.call:
                 block = ObjectBlock(setting, form, at, quoted=quoted)
+                block.sound, sound = sound, None
             elif form.python:
                 begins = bool(LINE_START.search(self._line))
                 block = PythonBlock(setting, form, at, quoted=quoted, begins_line=begins)
@@ -524,7 +574,8 @@ class Scanner(Passing):
             if not (yield from another(form, self.window)) or self.collector.note_full():
                 break
             at, name, doubtful = self.window.offset, None, False
-        levels = {one.level for call in collector.calls[calls:] for one in call.repairs}
+        made = [call.repairs for call in collector.calls[calls:] if call.repairs]
+        levels = {one.level for repairs in made for one in repairs} if made else ()
         is_open = bool(form.closer) and not block.closed
         is_odd = is_open or block.failed or len(collector.diagnoses) > notes or "lenient" in levels
         if is_odd or levels:
@@ -548,8 +599,10 @@ class Scanner(Passing):
         """Read a block; note where others' turns may begin in it, up to the offset returned."""
         window, seen = self.window, self.window.offset
         for _ in reading:
-            self._note_others(seen, len(window.text), found)
-            seen = max(seen, window.base + len(window.text) - limits.MARGIN)
+            end = window.base + len(window.text)
+            if end - seen > _UNSEEN:
+                self._note_others(seen, len(window.text), found)
+                seen = end - limits.MAX_FIXED
             yield
         return seen
 
@@ -591,52 +644,6 @@ class Scanner(Passing):
             quote = before[-1:] if before.endswith(("'", '"')) else ""
             self._mention = Unread(start, token, form, likely=tagged, inline=inline, quote=quote)
 
-    def _interrupt_mention(self, mention: Unread, token: Token) -> None:
-        """Report an opener without a call, if one was likely, when its format's next one comes."""
-        window = self.window
-        if mention.form is None or not mention.likely:
-            return
-        between = window.offset - mention.start - len(mention.token.text)
-        behind = window.text[window.pos - between : window.pos]
-        twice = between <= limits.WIDEST_GAP and not behind.strip()
-        if not twice and _names(token.formats) & _names((mention.form,)):
-            where = f"between {mention.token.text!r} and {token.text!r}"
-            self._report_unread(mention, where, window.offset)
-            mention.likely = False
-
-    def _close_unread(self, unread: Unread, closer: Token) -> None:
-        """Report the text between a marker and its closer here, if it looks like a broken call."""
-        text = unread.behind.replace(unread.quote, "") if unread.quote else unread.behind
-        named, tools = bool(text.strip()) or unread.inline, self._setting.tools
-        if unread.likely or _BODY.search(text) or ends_in_tool(text, tools) or not named:
-            where = f"between {unread.token.text!r} and {closer.text!r}"
-            self._report_unread(unread, where, self.window.offset + len(closer.text))
-
-    def _leave_region(self) -> None:
-        """Report an unclosed marker around calls if what follows it begins like a call."""
-        region = self._region
-        if region and region.behind.lstrip().startswith(_BEGINNINGS):
-            self._report_unread(region, f"behind {region.token.text!r}", self.window.offset)
-
-    def _report_unread(self, unread: Unread, where: str, end: int) -> None:
-        """Report a marker without a readable call, unless its text has a call or is reported."""
-        collector = self.collector
-        known = collector.has_call if unread.form else collector.has_said
-        if collector.last == "content" and not known(unread.start):
-            collector.refuse("invalid-json", f"nothing readable {where}", unread.start, end)
-
-    def _tag_follows(self, at: int, opener: str) -> bool:
-        """Whether an opener at index `at` begins a line or follows a tag, and precedes a tag."""
-        window = self.window
-        if not opener:  # the prompt ended with the opener
-            return False
-        before = window.text[max(0, at - 1) : at]
-        if window.pos - at > limits.MARGIN or before not in ("", "\n", ">"):
-            return False
-        inside = window.text[at + len(opener) : window.pos].rstrip()
-        follows = window.text[at + len(opener) : window.pos + 1].lstrip()[:1] == opener[0]
-        return follows or inside.endswith(">")
-
     def _close(self, token: Token) -> None:
         """Read a closer that is not part of a block, and report the broken call it may end."""
         if self._tags and self._ends_tag(token.text):
@@ -663,26 +670,6 @@ class Scanner(Passing):
             self._pass_markup(len(text))
         else:
             self._pass_as_text(text)
-
-    def _ends_broken(self, token: Token) -> bool:
-        """Whether a closer ends text that looks like a call without an opener; if so, report it."""
-        collector, tools = self.collector, self._setting.tools
-        if collector.last != "content" or not ends_call(token, self._last_piece, tools):
-            return False
-        quoted = self._in_code or in_ticks(self._line) or self._is_quoted()
-        region = self._region  # a region is reported when it ends
-        if region and not collector.has_said(region.start):
-            return False
-        if quoted or collector.has_said(collector.last_start):
-            return False
-        self._diagnose_stray(token)
-        collector.attempt(self.window.offset)
-        return True
-
-    def _diagnose_stray(self, token: Token) -> None:
-        """Report a closer without an opener."""
-        start, message = self.window.offset, f"{token.text!r} closes nothing"
-        self.collector.diagnose("stray-closer", message, start, start + len(token.text))
 
     def _around(self, token: Token) -> None:
         """Read a marker around all calls of a format; report a region that has a broken call."""
@@ -892,7 +879,8 @@ class Scanner(Passing):
         window, start = self.window, self.window.offset
         if twin := self._finder.tags.get(token.text):
             if form := (yield from format_at(window, twin)):
-                yield from self._chosen(twin, quoted=False, form=form)
+                if (reading := self._begin(twin, form)) is not None:
+                    yield from reading
                 return
             if twin.tag and (yield from self._encloses(twin.tag, quoted=False)):
                 return
@@ -1084,15 +1072,15 @@ class Scanner(Passing):
 
     def _finish(self) -> None:
         """Report what is incomplete at the text's end: a fence, announced calls, or an opener."""
-        collector, finder, line = self.collector, self._finder, self._line
-        end = self.window.offset
+        collector, finder, end = self.collector, self._finder, self.window.offset
+        line = self._line if self._line_at < end else ""
         collector.settle_blank("markup" if collector.last else "content")
         if collector.answered is not None:
             return
-        cut = finder.cut(line)
+        cut = finder.cut(line) if line else ""
         if self._region and collector.last == "content" and not cut:
             cut = finder.cut_around(self._last_piece)
-        if not (self._in_code or cut):
+        if self._region and not (self._in_code or cut):
             self._leave_region()
         if self._in_code:
             collector.truncated = True
@@ -1106,8 +1094,3 @@ class Scanner(Passing):
         elif line.rstrip().endswith(ELLIPSES):
             collector.truncated = True
             collector.diagnose("trailing-ellipsis", "the text ends in an ellipsis", end, end)
-
-
-def _names(forms: Iterable[Format]) -> set[str]:
-    """Return the names of formats, and of the formats that are read together with them."""
-    return {each.name for form in forms for each in (form, *form.also)}

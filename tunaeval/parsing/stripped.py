@@ -127,24 +127,24 @@ def _heads(known: Frames, window: Window, tools: Tools) -> list[_Head | None]:
     for before, frames in known.items():
         start = at + len(before)
         if text.startswith(names, start) and text.startswith(before, at):
-            found += [_head(frame, window, start, name) for frame in frames for name in names]
+            here = [name for name in names if text.startswith(name, start)]
+            found += [_head(frame, window, start, name) for frame in frames for name in here]
         if not window.final and any((before + name).startswith(text[at:]) for name in names):
             found.append(None)
     return [head for head in found if head is None or head.end]
 
 
 def _head(frame: Frame, window: Window, start: int, name: str) -> _Head | None:
-    """Find the rest of a frame whose name begins at `start`: without an end if it is not here,
-    None if only more text can tell.
+    """Find the rest of a frame whose name is at `start`: without an end if it is not here, None if
+    only more text can tell.
     """
     text, end, wanted = window.text, start + len(name), frame.left[1] + frame.begins
-    if text.startswith(name, start):
-        found = frame.suffix.match(text, end)
-        end = found.end() if found else end
-        if text.startswith(wanted, end):
-            return _Head(frame, start, end)
-        if not window.final and wanted.startswith(text[end:]):
-            return None
+    found = frame.suffix.match(text, end)
+    end = found.end() if found else end
+    if text.startswith(wanted, end):
+        return _Head(frame, start, end)
+    if not window.final and wanted.startswith(text[end:]):
+        return None
     return _Head(frame, start, 0)
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tunaeval import limits
 from tunaeval.grammar import (
@@ -27,6 +27,7 @@ from tunaeval.grammar import (
     Space,
     Value,
     Word,
+    literal_texts,
     starts_with_space,
 )
 from tunaeval.grammar.format import Format
@@ -35,7 +36,7 @@ from tunaeval.types.calls import JsonObject, JsonValue, Repair, Span, Tools
 
 from .block import Block, Setting, bounded, cut_off, literal, next_char, peek, stops_of
 from .collect import LiveCall, LiveText
-from .finder import ATTRIBUTE
+from .finder import ATTRIBUTE, SPACE, any_of, row
 from .judge import HINTS, JudgedCall, stays_text, trimmed, typed, unescaped
 from .markup import Closing, Piece, closing_of, in_element, note_of, with_marks
 from .repair.schema import ANY, admitted, member
@@ -67,6 +68,7 @@ class TaggedBlock(Block):
         self, setting: Setting, form: Format, start: int, *, quoted: bool, name: str | None = None
     ) -> None:
         super().__init__(setting, form, start, quoted=quoted)
+        self._parts = _parts_of(form)
         self._name = name or form.tool or None
         self._key = ""
         self._kind: str | None = None
@@ -85,8 +87,11 @@ class TaggedBlock(Block):
 
     def read(self) -> Reading[None]:
         """Read the block. Without a name and the words that must follow it, it gives no call."""
-        words, closers = _parts_of(self._form)
-        fits = yield from self._row(words, closers)
+        words, closers, head, *_ = self._parts
+        if head and self._is_whole and self._passes(head):
+            fits = yield from self._body(words[-1], closers)
+        else:
+            fits = yield from self._row(words, closers)
         if fits is True:
             in_message = not closers and isinstance(words[-1], Many)
             fits = yield from (self._end_of_message() if in_message else self._closers(closers))
@@ -96,9 +101,33 @@ class TaggedBlock(Block):
         self.had_body = True
         self._close_at(self._window.offset, self._stray)
 
+    @property
+    def _is_whole(self) -> bool:
+        """Whether the text is whole and no stream listens, so that several words are one step."""
+        return self._window.final and self._collector.events is None
+
+    def _passes(self, head: _Head) -> bool:
+        """Skip all words before the arguments at once, if they are here; return whether they were.
+
+        To read them one after the other would give the same.
+        """
+        (pattern, word, maybe), window = head, self._window
+        found = pattern.match(window.text, window.pos)
+        # A name that is guessed from an id gets the span up to the id's end.
+        if not (found and found[1]) or (word.after and self._setting.level == "lenient"):
+            return False
+        window.pos = found.end()
+        if maybe and cut_off(window, maybe):
+            self._cut_at = window.offset
+        return self._named(found[1], word)
+
     def _closers(self, words: Sequence[Word]) -> _Fits:
         """Skip the closers; judge the call if it is complete, and return whether it is."""
-        window, open_ = self._window, self._object is None
+        window, open_, tail = self._window, self._object is None, self._parts.tail
+        if tail and self._is_whole and (found := tail.match(window.text, window.pos)):
+            window.pos, self.closed = found.end(), True
+            self._take_all()
+            return True
         for at, word in enumerate(words):
             if (yield from self._word(word)) or not isinstance(word, Literal):
                 open_ = open_ and not isinstance(word, Literal)
@@ -165,15 +194,16 @@ class TaggedBlock(Block):
         """Judge the call that was read, unless a sentence only names the markup."""
         name, end = self._name, self._stray.start if self._stray else self._window.offset
         span, read = Span(self._start, end), self._object or Read(self._arguments)
-        named = _is_named_in_prose(self._window, self._start, name, self._setting.tools)
-        if not read.value and named:
+        window, tools = self._window, self._setting.tools
+        if not read.value and _is_named_in_prose(window, self._start, name, tools):
             return
         if self.doubtful and self._object is None and not self._arguments:
             message = f"{name!r} has no arguments, and may be no tool"
             self._take(JudgedCall(None, (Note("missing-arguments", message),)), span)
             return
-        repairs, notes = (*self._repairs, *read.repairs), (*self._notes, *read.notes)
-        read = Read(read.value, repairs, notes, read.truncated)
+        if self._repairs or self._notes:
+            repairs, notes = (*self._repairs, *read.repairs), (*self._notes, *read.notes)
+            read = Read(read.value, repairs, notes, read.truncated)
         self._take(self._judge(read, span, name), span)
 
     def _give_up(self, why: Unreadable | None) -> None:
@@ -236,13 +266,13 @@ class TaggedBlock(Block):
             case Arguments():
                 if word.optional and (yield from next_char(self._window)) != "{":
                     return True
-                return (yield from self._json(word, stops_of(self._form, after)))
+                usual = after == self._parts.closers
+                stops = self._parts.stops if usual else stops_of(self._form, after)
+                return (yield from self._json(word, stops))
             case Many():
-                closer = next((one.text for one in after if isinstance(one, Literal)), "")
-                return (yield from self._many(word, closer))
+                return (yield from self._many(word, after))
             case Elements():
-                closer = next((one.text for one in after if isinstance(one, Literal)), "")
-                return (yield from self._elements(word, closer))
+                return (yield from self._elements(word, after))
         return (yield from self._value())
 
     def _literal(self, word: Literal) -> Reading[bool]:
@@ -256,12 +286,17 @@ class TaggedBlock(Block):
 
     def _name_here(self, word: Name) -> Reading[bool]:
         """Read the tool's name if it is here; return whether it was."""
-        window, tools = self._window, self._setting.tools
+        window = self._window
         if word.before:
             yield from literal(window, (word.before,))
         name = yield from bounded(window, re.compile(word.pattern))
         if word.after:
             yield from bounded(window, re.compile(word.after))
+        return self._named(name, word)
+
+    def _named(self, name: str, word: Name) -> bool:
+        """Keep the name that was read; return whether there was one."""
+        tools = self._setting.tools
         name = self._of_id(name, word) if word.before and word.after else name
         half = name[: len(name) // 2]
         if word.doubled and name == f"{half}.{half}" and not (tools and name in tools):
@@ -329,21 +364,21 @@ class TaggedBlock(Block):
         self._object = Read({key: text.strip()} if text.strip() else {})
         return True
 
-    def _many(self, word: Many, closer: str) -> _Fits:
+    def _many(self, word: Many, after: Sequence[Word]) -> _Fits:
         """Read arguments, each in the words of `word`, until none follows.
 
-        Instead of them there may be elements named after declared arguments, up to the `closer`.
+        Instead of them there may be elements named after declared arguments, up to the closer.
         """
-        first, closing = word.words[0], closing_of(self._form)
+        first, closing, window = word.words[0], closing_of(self._form), self._window
         while True:
-            if closing.plain and self._window.final:
-                self._plain_arguments(closing.plain, closing)
+            if closing.plain and window.final and self._plain_arguments(closing.plain, closing):
+                return True
             if not starts_with_space(word):
                 yield from next_char(self._window)
             if not (isinstance(first, Literal) and (yield from self._literal(first))):
                 if self._arguments or self._object or not (yield from self._has_element()):
                     return True
-                return (yield from self._elements(Elements(""), closer)) or Unreadable(
+                return (yield from self._elements(Elements(""), after)) or Unreadable(
                     "invalid-arguments", "elements that are no arguments of the tool"
                 )
             self._valued = False
@@ -363,8 +398,10 @@ class TaggedBlock(Block):
         tags = tuple(f"<{key}>" for key in declared) if isinstance(declared, Mapping) else ()
         return bool(tags) and (yield from peek(self._window, literal(self._window, tags)))
 
-    def _plain_arguments(self, pattern: re.Pattern[str], closing: Closing) -> None:
-        """Read the arguments here that `pattern` matches; the window must have the whole text."""
+    def _plain_arguments(self, pattern: re.Pattern[str], closing: Closing) -> bool:
+        """Read the arguments here that `pattern` matches, of a whole text; return whether the call
+        ends behind them.
+        """
         window, root = self._window, self._root
         while found := pattern.match(window.text, window.pos):
             key, *kind, text = found.groups()
@@ -374,6 +411,8 @@ class TaggedBlock(Block):
                 self._begin(self._name)
             self._argument((self._key, self._kind, text), closing.value, root)
             window.pos = found.end()
+        tail = self._parts.tail if self._arguments else None
+        return tail is not None and tail.match(window.text, window.pos) is not None
 
     def _attribute_value(self) -> _Fits:
         """Read a value that is an attribute, and the rest of its tag, which may have its type."""
@@ -432,15 +471,27 @@ class TaggedBlock(Block):
         text = trimmed(text, word)
         if kind in ANY:
             text = unescaped(text)
-        made = typed(text, member(root, key, root), kind, root)
+        made = typed(text, self._types(key, root), kind)
         self._arguments[key] = made.value
         self._repairs += made.repairs
         self._notes += made.notes
         if self._live and not reported:
             self._live.whole(key, made.value)
 
-    def _elements(self, word: Elements, closer: str) -> _Fits:
-        """Read arguments that are elements, up to the call's `closer`."""
+    def _types(self, key: str, root: object) -> frozenset[str]:
+        """Return the types that the tool's schema admits for an argument; made once for a tool."""
+        tools, place = self._setting.tools, (self._name, key)
+        found: frozenset[str] | None = tools.prepared.get(place) if tools is not None else None
+        if found is None:
+            found = admitted(member(root, key, root), root)
+            declared = root.get("properties") if isinstance(root, Mapping) else None
+            if tools is not None and isinstance(declared, Mapping) and key in declared:
+                tools.prepared[place] = found
+        return found
+
+    def _elements(self, word: Elements, after: Sequence[Word]) -> _Fits:
+        """Read arguments that are elements, up to the call's closer."""
+        closer = next((one.text for one in after if isinstance(one, Literal)), "")
         schema = self._setting.parameters(self._name)
         if not word.prefix and (yield from next_char(self._window)) != "<":
             return self._object is not None
@@ -493,12 +544,43 @@ def _is_named_in_prose(window: Window, start: int, name: str | None, tools: Tool
     return _NAMED(window.text[at - 2 : window.pos]) is not None
 
 
+_Head: TypeAlias = tuple[re.Pattern[str], Name, tuple[str, ...]]
+"""A pattern of words with one name, that name, and the beginnings of words that may be missing."""
+
+
+class _Parts(NamedTuple):
+    """The words after the opener up to the arguments, and those that close the call.
+
+    `head` is for the former without the arguments; `tail` is a pattern of the latter, where no
+    further argument follows. `stops` are the texts that end an unclosed object.
+    """
+
+    words: tuple[Word, ...]
+    closers: tuple[Word, ...]
+    head: _Head | None
+    tail: re.Pattern[str] | None
+    stops: tuple[str, ...]
+
+
 @lru_cache(maxsize=256)
-def _parts_of(form: Format) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-    """Return the words after the opener up to the arguments, and the words that close the call."""
+def _parts_of(form: Format) -> _Parts:
     words, bodies = form.words[form.opener is not None :], Arguments | Many | Elements
-    end = max(at for at, word in enumerate(words) if isinstance(word, bodies)) + 1
-    return words[:end], words[end:]
+    end = max(at for at, word in enumerate(words) if isinstance(word, bodies))
+    names = [word for word in words[:end] if isinstance(word, Name)]
+    before, behind, body = row(words[:end]), row(words[end + 1 :]), words[end]
+    head = re.compile(before) if before and len(names) == 1 else None
+    maybe = [word.words[0] for word in words[:end] if isinstance(word, Maybe)]
+    further = ""
+    if isinstance(body, Many) and isinstance(first := body.words[0], Literal):
+        further = ("" if starts_with_space(body) else SPACE) + f"(?!{any_of(first)})"
+    closing = re.compile(further + behind) if behind else None
+    return _Parts(
+        words[: end + 1],
+        words[end + 1 :],
+        (head, names[0], (*literal_texts(maybe),)) if head and head.groups == 1 else None,
+        closing if closing and not closing.groups else None,
+        stops_of(form, words[end + 1 :]),
+    )
 
 
 def _kind_of(written: str | None, word: Attribute) -> str | None:
@@ -666,8 +748,8 @@ class ElementsReader:
 
     def _value(self, element: _Open) -> JsonValue:
         """Return the value of an element that was closed."""
-        types = admitted(element.schema, self._root)
-        types = frozenset[str]() if types == ANY else types
+        wanted = admitted(element.schema, self._root)
+        types = frozenset[str]() if wanted == ANY else wanted
         if element.inner:  # a list or object: by the schema, else by the names
             nested, names = types & {"array", "object"}, {name for name, _ in element.inner}
             alike = len(names) == 1 and (
@@ -682,7 +764,7 @@ class ElementsReader:
         text, prefix = element.text, self._word.prefix
         if prefix and in_element(text, element.tag, prefix, element.schema, self._root):
             self._notes.append(note_of(element.tag))
-        made = typed(text, element.schema, None, self._root)
+        made = typed(text, wanted, None)
         self._repairs += made.repairs
         self._notes += made.notes
         return made.value

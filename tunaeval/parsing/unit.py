@@ -12,7 +12,7 @@ from tunaeval.types.calls import Repair, Span, Tools
 from tunaeval.types.parsing import Level
 
 from .block import Block, ObjectBlock, PythonBlock, Setting
-from .collect import Collector
+from .collect import Collector, unmoved
 from .finder import ESCAPED, MESSAGE_MEMBER, unit_starts
 from .repair.values import repair_of
 from .tagged import TaggedBlock
@@ -53,7 +53,8 @@ def read_unit(
     text. They differ if the text has escaped underscores, as it is then read without the escapes.
     If `\\_` occurs, the backslashes may belong to a string, and the text is read unchanged.
     """
-    first, frame, place = text.find(ESCAPED), tuple[Repair, ...](), unescaped("")[1]
+    first, frame = text.find(ESCAPED), tuple[Repair, ...]()
+    place: Callable[[int], int] = unmoved
     if first >= 0 and "\\" + ESCAPED not in text:
         # One character, because the span is in the text without escapes; `place` makes it two.
         message, span = "Markdown's `\\_` for an underscore", Span(base + first, base + first + 1)
@@ -62,7 +63,7 @@ def read_unit(
     elif outer := _quoted_calls(text):
         text, place = unescaped(text, base, re.compile(rf"\\([\\{outer[1]}])"))
     for form in forms:
-        head = unit_starts(form)[0](text, 0, len(text))
+        head = unit_starts(form)[0].match(text)
         if head is None:
             continue
         collector = Collector(listened=False)
@@ -125,6 +126,8 @@ def unescaped(
     r"""Return a text without one level of `escapes`, by default `_` for each `\_`, and a function
     from its offsets to the original's.
     """
+    if escapes is _UNDERSCORES and ESCAPED not in text:
+        return text, unmoved
     removed = [one.start() - index for index, one in enumerate(escapes.finditer(text))]
 
     def place(offset: int) -> int:

@@ -30,6 +30,7 @@ from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
 
 from .judge import as_json, escaped, typed
 from .repair.dialects import BRACE_KEY, PYTHON_NAME
+from .repair.schema import ANY
 
 _LINE = "\n    "
 """What is written before each object of a list that has a line for each."""
@@ -204,7 +205,7 @@ def _nests(value: JsonValue, word: Elements) -> bool:
     if isinstance(value, list):
         return bool(value) and all(_nests(inner, word) for inner in value)
     if isinstance(value, str):
-        return word.prefix not in value and typed(value, None, None).value == value
+        return word.prefix not in value and typed(value, ANY, None).value == value
     return True
 
 

@@ -153,7 +153,7 @@ class Tools(Mapping[str, ToolSpec]):
 
     def __init__(self, specs: Iterable[ToolSpec] = ()) -> None:
         self._by_name = {spec.name: spec for spec in specs}
-        self.prepared: dict[str, Any] = {}
+        self.prepared: dict[Any, Any] = {}
         """The parser's cache of what it derived from each tool; not part of the value."""
         self._widened: dict[frozenset[str], Tools] = {}
 

@@ -45,9 +45,13 @@ class EndError(Exception):
     or the frame around the value ends here; or else the code of the error that refuses the value.
     """
 
-    def __init__(self, code: str, message: str = "") -> None:
-        self.code = code
-        super().__init__(message)
+    @property
+    def code(self) -> str:
+        return str(self.args[0])
+
+    @property
+    def message(self) -> str:
+        return str(self.args[1]) if len(self.args) > 1 else ""
 
 
 CLOSER = {"{": "}", "[": "]", "(": ")", "(,": ")", "{,": "}", "**": "}", "f": ")"}
@@ -179,6 +183,7 @@ def marked_style(mark: str) -> Style:
 
 
 _ANY_SPACE = SPACES + ODD_SPACES
+_FEW = f"{{0,{limits.SPACE_AHEAD - 1}}}+"
 _SPACES_BEHIND = re.compile(rf"[{_ANY_SPACE}]*+")
 _SHORT, _LONG = f"{{0,{limits.KEY_AHEAD}}}+", f"{{{limits.KEY_AHEAD + 1}}}"
 _KEY = re.compile(
@@ -214,9 +219,12 @@ _CLOSER_TAG = re.compile(r"</[\w:|-]{1,40}>|```")
 
 _SPACE = re.compile(rf"[{SPACES}]++")
 _STRING = f'"{_JSON_STYLES[chr(34)].plain.pattern}"'
+_SURE_END = rf"[{SPACES}]{_FEW}(?:\}}|,[{SPACES}]{_FEW}\"[^\"\\\n]{_SHORT}\"[{SPACES}]{_FEW}:)"
+"""What is behind the quote that surely ends a string: the object's end, or another key."""
+
 _SOUND_MEMBER = re.compile(
     rf"[{SPACES}]*+(?P<key>{_STRING})[{SPACES}]*+:[{SPACES}]*+"
-    rf"(?:(?P<text>{_STRING})|(?P<atom>{NUMBER.pattern}|{'|'.join(WORDS)}))(?=[{SPACES}]*+[,}}])"
+    rf"(?:(?P<text>{_STRING})(?P<sure>(?={_SURE_END}))?|(?P<atom>{NUMBER.pattern}|{'|'.join(WORDS)}))(?=[{SPACES}]*+[,}}])"
 )
 
 
@@ -311,7 +319,7 @@ class JsonReader:
                 return None
             if end.code not in REPAIRS:
                 so_far = "".join(self.pieces) + self._pending
-                return Unreadable(end.code, str(end), self._window.offset, so_far)
+                return Unreadable(end.code, end.message, self._window.offset, so_far)
             self.pieces += [_CLOSED[kind] for kind in reversed(self.open)]
             # If the text ends with a stop, the value is not cut off, only not closed. Stops without
             # letters, such as a code fence, do not count: a string that is cut off may contain one.
@@ -513,8 +521,12 @@ class JsonReader:
     def _item(self) -> Step:
         """Read a member of an object or an element of an array."""
         sound = self.styles is _JSON_STYLES and self.open[-1] == "{" and not self._comment
-        if sound and self._sound_member():
-            return self._after
+        while sound and self._sound_member():
+            window = self._window
+            if not window.text.startswith(",", window.pos):
+                return self._after
+            self._comma = window.offset
+            window.pos += 1
         char = self._next()
         if char in self.closers:
             return self._close(char, self._item)
@@ -533,7 +545,8 @@ class JsonReader:
         found = _SOUND_MEMBER.match(window.text, at)
         if not found or found.end() - at > limits.MAX_DIGITS:
             return False
-        if (text := found["text"]) is not None:
+        key, text, sure, atom = found.group("key", "text", "sure", "atom")
+        if text is not None and sure is None:
             window.pos = found.end() - 1
             try:
                 ends = self._ends()
@@ -543,8 +556,8 @@ class JsonReader:
                 window.pos = at
                 return False
         window.pos = found.end()
-        self._begin_member(found["key"])
-        self._begin_value(text or found["atom"])
+        self.pieces += (f"{key}:" if self._comma is None else f",{key}:", text or atom)
+        self._comma = None
         return True
 
     def _after(self) -> Step:

@@ -6,14 +6,15 @@ required, additionalProperties, items, prefixItems, additionalItems. No other ke
 references are not followed, and no schema is fetched. Schemas are not trusted: whatever a schema
 contains, nothing here raises an error or loops for ever.
 
-`fit` does the whole comparison. `fits` is a fast check of a call's arguments, most of which fit:
-it compares plain types if the tool's schema has no others, and calls `fit` if they do not match.
+`fit` does the whole comparison. `fits` checks a call's arguments, most of which fit, by functions
+into which each tool's schema is compiled once.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from math import isfinite
 from operator import is_not
 from typing import Any, TypeAlias
@@ -115,11 +116,6 @@ def of_text(text: str, kind: object) -> JsonValue:
 _ALTERNATIVES = ("anyOf", "oneOf")
 _COMBINING = frozenset({"$ref", "allOf", *_ALTERNATIVES})
 _ITEM_KEYWORDS = ("items", "prefixItems", "additionalItems")
-_MORE_THAN_A_TYPE = _COMBINING.union(
-    ("enum", "const", "nullable", "properties", "required", "additionalProperties"),
-    ("patternProperties", *_ITEM_KEYWORDS),
-)
-"""The keywords that are read, apart from `type`."""
 _PERCENTS = re.compile(r"(?:%[0-9A-Fa-f]{2})++")
 
 
@@ -492,41 +488,105 @@ _SILENT_ON_OTHERS = frozenset({
     "type", "properties", "required", "title", "description", "$schema", "$id", "$defs",
     "definitions",
 })  # fmt: skip
-_USUAL = _SILENT_ON_OTHERS | {"additionalProperties"}
 
+Check: TypeAlias = Callable[[Any], bool]
+"""Says whether a value fits a schema unchanged."""
 
-def _prepared(
-    schema: Mapping[str, JsonValue],
-) -> tuple[dict[str, tuple[type, ...]], frozenset[str]] | None:
-    """Return the classes of values that fit each argument, and the names that are required.
+_Checks: TypeAlias = tuple[frozenset[type], Check]
+"""The types all of whose values fit a schema, and the check of other values."""
 
-    An argument whose schema says more than a type is left out; None if `schema` is unusual.
-    """
-    if not schema.keys() <= _USUAL:
-        return None
-    required = schema.get("required")
-    accepted = {
-        key: tuple(each for kind in kinds_named(inner) for each in CLASSES.get(kind, ()))
-        for key, inner in _properties(schema).items()
-        if isinstance(inner, Mapping) and _MORE_THAN_A_TYPE.isdisjoint(inner)
-    }
-    wanted = required if isinstance(required, list) else ()
-    return accepted, frozenset(each for each in wanted if isinstance(each, str))
+_COMPILED_DEPTH = 8
+"""How deep a schema is compiled: real ones are not deeper, and no schema takes long to compile."""
+
+_ANYTHING: _Checks = frozenset(), lambda _: True
+_NOTHING: _Checks = frozenset(), lambda _: False
+_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties", "patternProperties"})
 
 
 def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
     """Whether `name` is one of the tools and the arguments fit its schema unchanged."""
-    if name not in tools.prepared:
+    check: Check | None = tools.prepared.get(name)
+    if check is None:
         if name not in tools:
             return False
-        tools.prepared[name] = _prepared(tools[name].parameters)
-    if prepared := tools.prepared[name]:
-        accepted, required = prepared
-        if all(type(value) in accepted.get(key, ()) for key, value in arguments.items()):
-            return bool(arguments.keys() >= required)
-    schema = tools[name].parameters
-    fitted = fit(arguments, schema)
-    return not (fitted.repairs or fitted.notes or undeclared(arguments, schema))
+        schema = tools[name].parameters
+        check = tools.prepared[name] = _compiled(schema, schema, 0, closed=_is_closed(schema))[1]
+    try:
+        return check(arguments)
+    except RecursionError:  # as in `fit`
+        return False
+
+
+def _compiled(schema: object, root: object, depth: int, *, closed: bool = False) -> _Checks:
+    """Return what tells without a walk whether `fit` finds nothing; `closed` is for `_members`."""
+    if not isinstance(schema, (dict, Mapping)):
+        return _NOTHING if schema is False else _ANYTHING
+    listed, nullable = isinstance(schema.get("items"), list | tuple), schema.get("nullable") is True
+    if depth > _COMPILED_DEPTH or listed or not _WALKED.isdisjoint(schema):
+        return (
+            frozenset(),
+            lambda value: not _Fitting(root, guesses=False).fit(value, schema, depth)[1],
+        )
+    wanted, choices = kinds_named(schema), choices_of(schema)
+    types = frozenset(each for kind in wanted for each in CLASSES.get(kind, ()))
+    named, members, items = types, _ANYTHING[1], _ANYTHING
+    if not _OF_OBJECTS.isdisjoint(schema):
+        members, types = _members(schema, root, depth, closed=closed), types - {dict}
+        if wanted == ["object"] and choices is None and not nullable:
+            return frozenset(), members
+    if "items" in schema:
+        items, types = _compiled(schema["items"], root, depth + 1), types - {list}
+    check = partial(_fits_in, named, wanted, members, items)
+    if choices is None and not nullable:
+        return types, check
+    return (
+        frozenset(),
+        lambda value: (
+            (value is None and nullable)
+            or (check(value) and (choices is None or any(_same(value, one) for one in choices)))
+        ),
+    )
+
+
+def _fits_in(
+    named: frozenset[type], wanted: list[str], members: Check, items: _Checks, value: Any
+) -> bool:
+    """Whether a value has a type that is wanted, and its members or items fit."""
+    if type(value) not in named and wanted and not any(is_of(value, kind) for kind in wanted):
+        return False
+    if isinstance(value, dict):
+        return members(value)
+    types, fitting = items
+    return not isinstance(value, list) or all(type(x) in types or fitting(x) for x in value)
+
+
+_WALKED = _COMBINING | {"prefixItems"}
+
+
+def _members(schema: Schema, root: object, depth: int, *, closed: bool) -> Check:
+    """Return a check of an object; if it is `closed`, all of its members have to be declared."""
+    others = True if schema.get("patternProperties") else schema.get("additionalProperties")
+    known = {key: _compiled(one, root, depth + 1) for key, one in _properties(schema).items()}
+    rest = _compiled(False if closed else others, root, depth + 1)
+    listed = schema.get("required")
+    named = listed if isinstance(listed, list | tuple) else ()
+    required = frozenset(name for name in named if isinstance(name, str))
+
+    def check(value: JsonValue) -> bool:
+        if not isinstance(value, dict):
+            return False
+        for key, inner in value.items():
+            types, fitting = known.get(key, rest)
+            if type(inner) not in types and not fitting(inner):
+                return False
+        return required <= value.keys()
+
+    return check
+
+
+def _is_closed(schema: Mapping[str, JsonValue]) -> bool:
+    """Whether arguments that the schema does not declare are reported as `undeclared`."""
+    return isinstance(schema.get("properties"), Mapping) and schema.keys() <= _SILENT_ON_OTHERS
 
 
 def misplaced(
@@ -547,10 +607,8 @@ def misplaced(
 
 def undeclared(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> list[str]:
     """List the arguments that a schema does not declare, unless it has keywords on further ones."""
-    properties = schema.get("properties")
-    if not isinstance(properties, Mapping) or not schema.keys() <= _SILENT_ON_OTHERS:
-        return []
-    return [name for name in arguments if name not in properties]
+    declared = schema["properties"] if _is_closed(schema) else arguments
+    return [name for name in arguments if name not in declared]
 
 
 def unwrapped(arguments: JsonObject, schema: Mapping[str, JsonValue]) -> JsonObject | None:
