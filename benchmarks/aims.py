@@ -18,6 +18,7 @@ import sys
 import tarfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean, median
@@ -100,8 +101,7 @@ class Side:
         return found
 
     def repair(self, text: str) -> Callable[[], Any]:
-        from json_repair import loads
-
+        loads = import_module("json_repair").loads
         return lambda: loads(text)
 
     def real(self, folder: str, every: int) -> list[tuple[float, str]]:

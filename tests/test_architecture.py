@@ -261,7 +261,8 @@ def test_each_package_has_its_home() -> None:
 ONE_HOME = {
     r"object_pairs_hook|parse_constant": ("types/json_text.py", "parsing/repair/values.py"),
     r"subprocess\.|Popen|create_subprocess|os\.fork\b": (
-        "tools/processes.py", "tools/workspace/launching.py",  # which is the supervisor's program
+        "tools/processes.py",
+        Path("tools", "workspace", "launching.py").as_posix(),  # which is the supervisor's program
     ),
     r"\breprlib\b": ("showing.py",),
 }  # fmt: skip

@@ -195,7 +195,7 @@ async def opened(
             yield model
         else:
             from tunaeval.files.reply_store import cache_in  # noqa: PLC0415 - as below
-            from tunaeval.models.clients.cached import CachedClient  # noqa: PLC0415
+            from tunaeval.models.clients.cached import CachedClient  # noqa: PLC0415 - as below
 
             async with aclosing(cache_in(cache)) as kept:
                 yield CachedClient(model, kept)
@@ -208,9 +208,9 @@ async def opened(
 
 def _made(client: Client | str, settings: dict[str, Any]) -> Client:
     # To import `run` alone loads no HTTP, no model endpoint, scores or rewards.
-    from tunaeval.plugins import registries  # noqa: PLC0415
+    from tunaeval.plugins import registries  # noqa: PLC0415 - see above
 
-    from .agents import COMMAND, CommandClient  # noqa: PLC0415
+    from .agents import COMMAND, CommandClient  # noqa: PLC0415 - see above
 
     known = registries()["clients"]
     if not isinstance(client, str):

@@ -5,11 +5,11 @@ Nothing here needs a test framework: the self-test uses it as well as the laws.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 from tunaeval.parsing.events import TILES, Event, EventKind
 from tunaeval.parsing.reader import Stream
+from tunaeval.types.json_text import RepeatedKeyError, decoded
 from tunaeval.types.parsing import ParseResult
 
 
@@ -81,14 +81,7 @@ def wrong_pieces(events: Sequence[Event]) -> str:
 
 def _loaded(text: str, *, twice: bool) -> object:
     """Return the value; an error if it is no JSON, or if a key is not allowed `twice` and is."""
-
-    def members(pairs: list[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs) and not twice:
-            raise ValueError(f"a key was streamed twice: {[key for key, _ in pairs]}")
-        return found
-
     try:
-        return json.loads(text, object_pairs_hook=members)
-    except ValueError as error:
+        return decoded(text, duplicates="last" if twice else "refuse", constants=True)
+    except (ValueError, RepeatedKeyError) as error:
         return error
