@@ -10,11 +10,14 @@ from pydantic import BaseModel
 
 import tunaeval
 from tests.adapters.writers import WRITERS, Answered, Asked, Called, Step
+from tunaeval.data.adapters import documents
 from tunaeval.data.adapters.documents import read_conversation, read_conversations, read_file
-from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.errors import PluginError, UnknownNameError, UsageError
+from tunaeval.registry import Registry
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.conversations import Notice
 from tunaeval.types.messages import Message
+from tunaeval.types.roles import Adapter
 
 STEPS: list[Step] = [
     Asked("Read a."),
@@ -166,3 +169,34 @@ def test_a_shape_that_is_not_known_gets_its_near_misses() -> None:
         read_conversations(CHAT, shape="tinyagnt")
     with pytest.raises(UsageError, match="which is no tunacode document"):
         read_conversations(CHAT, shape="tunacode")
+
+
+def test_an_adapter_that_cannot_say_keeps_no_other_from_being_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Broken:
+        name = "broken"
+
+        def reads(self, document: object) -> bool:
+            raise ValueError("no such thing")
+
+        def read(self, document: object) -> list[object]:
+            return [document]
+
+    class Diary:
+        name = "diary"
+
+        def reads(self, document: object) -> bool:
+            return isinstance(document, dict) and "dear diary" in document
+
+        def read(self, document: Any) -> list[object]:
+            return [[{"role": "user", "content": text} for text in document["dear diary"]]]
+
+    own: Registry[Adapter] = Registry("tunaeval.adapters", "adapter", builtins={})
+    own.add("a-broken", Broken())
+    own.add("diary", Diary())
+    monkeypatch.setattr(documents, "adapters", own)
+    read = tunaeval.read_conversation({"dear diary": ["Hello"]})
+    assert [message.content for message in read.messages] == ["Hello"]
+    with pytest.raises(PluginError, match="adapter 'broken' raised ValueError: no such thing"):
+        tunaeval.read_conversation({"what": 1})

@@ -60,6 +60,11 @@ class Raising(Backwards):
         raise ValueError("no such thing")
 
 
+class Leaving(Backwards):
+    async def run(self, suite: Suite, client: Client, parser: Parser) -> Report:  # noqa: ARG002 - as it is called
+        raise SystemExit(3)
+
+
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> Registry[Any]:
     registry: Registry[Any] = Registry(
@@ -71,6 +76,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Registry[Any]:
     monkeypatch.setattr(harnesses, "harnesses", registry)
     for name, kind in {
         "backwards": Backwards, "told": Told, "wrong": Wrong, "raising": Raising,
+        "leaving": Leaving,
     }.items():  # fmt: skip
         registry.add(name, kind)
     return registry
@@ -118,7 +124,8 @@ def test_options_beside_a_harness_that_is_made_are_refused() -> None:
 @pytest.mark.parametrize(
     ("harness", "said"),
     [("wrong", "'wrong' returned 3; wanted a Report"),
-     ("raising", "'raising' raised ValueError: no such thing")],
+     ("raising", "'raising' raised ValueError: no such thing"),
+     ("leaving", "'leaving' raised SystemExit: 3")],
 )  # fmt: skip
 def test_what_a_harness_does_wrong_is_a_plug_ins_error(harness: str, said: str) -> None:
     with pytest.raises(PluginError, match=said):

@@ -15,7 +15,7 @@ from pathlib import Path
 from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.files.plain_files import is_there
 from tunaeval.plugins import registries
-from tunaeval.registry import who, words_with_place
+from tunaeval.registry import raised, who, words_with_place
 from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_text
 from tunaeval.reports.ranking import ranking_csv, ranking_markdown
@@ -156,7 +156,11 @@ def writer_called(name: str) -> Writer:
     """Return the writer of that name. Raises UnknownNameError, or UsageError if unusable."""
     writer: Writer = registries()["writers"].get(name)
     available = getattr(writer, "available", None)
-    if why := available() if callable(available) else None:
+    try:
+        why = available() if callable(available) else None
+    except (Exception, SystemExit) as error:
+        raise raised(writer, _KIND, error, "why it cannot write here, or None") from error
+    if why:
         raise UsageError(f"{who(writer, _KIND)} cannot be used: {why}")
     return writer
 

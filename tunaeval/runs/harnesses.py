@@ -65,7 +65,7 @@ def made_harness(
         made = maker(**wanted, **(ours if harness == OURS else {}))
     except TunaevalError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         this = who(maker, _KIND, name)
         raise PluginError(f"{this} cannot be made: {words_with_place(error)}") from error
     if fault := _no_harness(made):
@@ -114,7 +114,7 @@ async def run_by(
         report: object = await harness.run(suite, client, parser)
     except TunaevalError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         why = f"raised {words_with_place(error)}; wanted a Report"
         raise PluginError(f"{who(harness, _KIND, name)} {why}") from error
     if not isinstance(report, Report):

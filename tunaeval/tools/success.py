@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checka
 
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import table_of
-from tunaeval.registry import Registry, warn_once, words_with_place
+from tunaeval.registry import Registry, warn_once, who, words_with_place
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.copies import copied
@@ -194,6 +194,7 @@ def _judge(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success |
             fault_found = f"returned {brief(said)}"
         if not is_ours:
             warn_once(classifier, "success classifier", f"{fault_found}; wanted {_WANTED}")
+            fault_found = f"{who(classifier, 'success classifier')} {fault_found}"
     return None, fault_found
 
 

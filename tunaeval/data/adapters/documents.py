@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from tunaeval.errors import UsageError
+from tunaeval.errors import PluginError, UsageError
 from tunaeval.files.packed_files import read_whole
 from tunaeval.registry import Registry, raised, returned
 from tunaeval.showing import brief
@@ -315,19 +315,27 @@ _TRANSCRIPTS = "transcripts: Conversations, or lists of messages in a known shap
 def _adapted(names: Iterable[str], document: object) -> tuple[Conversation, ...] | None:
     """Return what the first adapter that reads the document yields; None if there is none.
 
-    Raises PluginError if an adapter fails, or yields something else.
+    Raises PluginError if an adapter fails, or yields something else. One that cannot say whether a
+    document is its own does not keep the others from being asked.
     """
+    failed: PluginError | None = None
     for name in names:
         adapter, given = adapters.get(name), copied(document)
         # A file's only object is wrapped in a list, as a message would be.
         alone = given if isinstance(given, list) and len(given) == 1 else []
         try:
             whole = [one for one in (given, *alone) if adapter.reads(one)]
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
+            failed = failed or raised(adapter, "adapter", error, "whether a document is its own")
+            continue
+        try:
             items: list[object] = list(adapter.read(whole[0])) if whole else []
         except (Exception, SystemExit) as error:
             raise raised(adapter, "adapter", error, _TRANSCRIPTS) from error
         if whole:
             return tuple(_adapted_item(item, name, adapter) for item in items)
+    if failed is not None:
+        raise failed
     return None
 
 

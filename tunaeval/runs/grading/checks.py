@@ -13,7 +13,7 @@ from tunaeval.errors import UsageError
 from tunaeval.matching.expectations import check_expectation
 from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.message import lost_calls
-from tunaeval.registry import words_of
+from tunaeval.registry import who, words_of
 from tunaeval.showing import brief, counted
 from tunaeval.tools.workspace.space import Workspace
 from tunaeval.types.calls import Tools
@@ -34,7 +34,7 @@ from tunaeval.types.tasks import (
 )
 from tunaeval.types.wanted import refusal
 
-from .grades import FinalState, grade, made_check, says_nothing
+from .grades import FinalState, grade, made_check, name_of, says_nothing
 from .returned import Contents, drawn
 
 _CHECK: TypeAdapter[Check] = TypeAdapter(Check)
@@ -100,12 +100,14 @@ def _named_fault(check: NamedCheck) -> str | None:
     made = made_check(check)
     if isinstance(made, str):
         return made
-    fault = getattr(made, "fault", None)
+    this, fault = who(type(made), "check", name_of(check)), getattr(made, "fault", None)
     try:
         found = fault() if callable(fault) else None
-    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-        return f"looking for its fault raised {words_of(error)}"
-    return found if found is None or isinstance(found, str) else f"its fault is {brief(found)}"
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
+        return f"{this} is made of {check.written!r:.80}, and its fault() raised {words_of(error)}"
+    if found is None or isinstance(found, str):
+        return found
+    return f"{this}: its fault() returned {brief(found)}; wanted a text, or None"
 
 
 def _value_error(check: Callable[[], object]) -> str | None:
