@@ -177,7 +177,7 @@ def test_an_adapter_that_cannot_say_keeps_no_other_from_being_asked(
     class Broken:
         name = "broken"
 
-        def reads(self, document: object) -> bool:
+        def reads(self, _: object) -> bool:
             raise ValueError("no such thing")
 
         def read(self, document: object) -> list[object]:
