@@ -168,14 +168,14 @@ BREAKAGES = (
         ("tests/scoring/test_categories_of_others.py", "tests/judging/test_judge.py"),
     ),
     Breakage(
-        "tests that fail are failed tools", "scoring",
+        "tests that fail are failed tools", "types",
         "return self.succeeded or self.tested", "return self.succeeded",
         ("tests/scoring/test_failures_and_repeats.py",),
     ),
     Breakage(
         "loops side by side are free", "scoring",
-        "def _doubles(step: Batch) -> list[CallRun]:",
-        "def _doubles(step: Batch) -> list[CallRun]:\n    return []",
+        "def _doubles(step: Batch) -> list[HistoryCall]:",
+        "def _doubles(step: Batch) -> list[HistoryCall]:\n    return []",
         ("tests/scoring/test_failures_and_repeats.py",),
     ),
     Breakage(
@@ -221,7 +221,7 @@ BREAKAGES = (
     ),
     Breakage(
         "an invalid call of LangChain is an abstention", "parsing",
-        'listed(get("invalid_tool_calls"))', "listed(None)",
+        'items_in(get("invalid_tool_calls"))', "items_in(None)",
         ("tests/parsing/test_odd_messages.py",),
     ),
     Breakage(

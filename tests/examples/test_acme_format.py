@@ -123,7 +123,7 @@ def test_everything_it_brings_is_found(acme: Environment) -> None:
             ("writers", "acme-slowest"),
             ("classifiers", "acme-polite"),
             ("checks", "acme-no-call-twice"),
-            ("adapters", "acme-langsmith"),
+            ("adapters", "acme-diary"),
             ("wrappers", "acme-gadgets"),
             ("harnesses", "acme-backwards"),
         )
@@ -131,28 +131,12 @@ def test_everything_it_brings_is_found(acme: Environment) -> None:
 
 
 def test_its_adapter_reads_what_ours_refuse(acme: Environment) -> None:
-    call = {"name": "read", "args": {"path": "a"}, "id": "c1"}
-    inner = {"content": "", "type": "ai", "tool_calls": [call]}
-    head = {"lc": 1, "type": "constructor"}
-    reply = {**head, "id": ["langchain", "schema", "AIMessage"], "kwargs": inner}
-    asked = {**head, "id": ["langchain", "schema", "HumanMessage"],
-             "kwargs": {"content": "Read a.", "type": "human"}}  # fmt: skip
-    run = {
-        "id": "r", "name": "ChatOpenAI", "run_type": "llm", "trace_id": "t", "dotted_order": "1",
-        "inputs": {"messages": [[asked]]}, "outputs": {"generations": [[{"message": reply}]]},
-    }  # fmt: skip
-    tool = {**run, "run_type": "tool", "dotted_order": "2", "inputs": {}, "outputs": {}}
-    for text in (
-        json.dumps([run, tool]),
-        json.dumps(run),
-        f"{json.dumps(run)}\n{json.dumps(tool)}",
-    ):
-        (acme.folder / "runs.json").write_text(text)
-        (read,) = json.loads(acme.tuna("score", "runs.json", "--json"))["transcripts"]
-        assert (read["shape"], read["query"]) == ("acme-langsmith", "Read a.")
-        assert read["score"]["details"]["tool_calls"] == 1
-    named = acme.tuna("score", "runs.json", "--shape", "acme-langsmith", "--json")
-    assert json.loads(named)["transcripts"][0]["shape"] == "acme-langsmith"
+    diary = {"acme diary": [["user", "Read a."], ["agent", "It is empty."]]}
+    (acme.folder / "diary.json").write_text(json.dumps(diary))
+    (read,) = json.loads(acme.tuna("score", "diary.json", "--json"))["transcripts"]
+    assert (read["shape"], read["query"]) == ("acme-diary", "Read a.")
+    named = acme.tuna("score", "diary.json", "--shape", "acme-diary", "--json")
+    assert json.loads(named)["transcripts"][0]["shape"] == "acme-diary"
 
 
 def test_its_formats_are_listed_like_ours(acme: Environment) -> None:

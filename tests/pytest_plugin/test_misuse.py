@@ -61,7 +61,10 @@ CASSETTES: list[tuple[bytes, str]] = [
     (b"\xff\xfe\n", "wanted a JSON object on one line"),
     (b'{"cassette": 9, "masks": {}}\n', "is of version 9, and this tunaeval plays version 1"),
     (b'{"cassette": 1, "masks": {"<x>": "("}}\n', "the mask '<x>' cannot be used"),
-    (b'{"cassette": 1, "masks": {}}\n{"key": 3}\n', "line 2: 'key' is 3"),
+    (
+        b'{"cassette": 1, "masks": {}}\n{"key": 3}\n',
+        "line 2: 'message' is {'key': 3}; field required",
+    ),
 ]
 
 

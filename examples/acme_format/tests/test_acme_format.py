@@ -9,8 +9,8 @@ from pathlib import Path
 from acme_format.backwards import Backwards
 from acme_format.brevity import brevity
 from acme_format.client import AcmeClient
+from acme_format.diary import DIARY
 from acme_format.gadgets import Gadget
-from acme_format.langsmith import LANGSMITH
 from acme_format.lines import PARSER
 from acme_format.once import no_call_twice
 from acme_format.polite import POLITE
@@ -106,17 +106,12 @@ def test_a_tool_that_is_sorry_has_failed() -> None:
     ]
 
 
-def test_the_last_request_of_a_trace_is_its_conversation() -> None:
-    user = {"role": "user", "content": "Go."}
-    reply = {"role": "assistant", "content": "Done."}
-    runs = [
-        {"run_type": "llm", "trace_id": "t", "dotted_order": order, "inputs": {"messages": [user]},
-         "outputs": {"choices": [{"message": reply}]}}
-        for order in ("2", "1")
-    ]  # fmt: skip
-    assert LANGSMITH.reads(runs)
-    assert not LANGSMITH.reads([user])
-    assert list(LANGSMITH.read(runs)) == [[user, reply]]
+def test_a_diary_is_a_transcript() -> None:
+    diary = {"acme diary": [["user", "Go."], ["agent", "Done."]]}
+    assert DIARY.reads(diary)
+    assert not DIARY.reads([{"role": "user", "content": "Go."}])
+    user, reply = {"role": "user", "content": "Go."}, {"role": "assistant", "content": "Done."}
+    assert list(DIARY.read(diary)) == [[user, reply]]
 
 
 def test_the_same_call_twice_fails() -> None:

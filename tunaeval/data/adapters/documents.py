@@ -24,6 +24,7 @@ from typing import NamedTuple, cast
 
 from tunaeval.errors import PluginError, UsageError
 from tunaeval.files.packed_files import read_whole
+from tunaeval.files.plain_files import is_directory
 from tunaeval.registry import Registry, raised, returned
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
@@ -618,6 +619,8 @@ def read_path(file: str, *, shape: str | None = None) -> tuple[Conversation, ...
 
 def event_files(folder: str) -> list[str]:
     """Return the files of a folder that has an event of OpenHands in each, in order, else none."""
+    if not is_directory(folder):
+        return []
     paths = sorted(Path(folder).glob("*[0-9]*.json"), key=lambda one: (len(one.name), one.name))
     try:
         is_event = bool(paths) and logs.claims_openhands(json.loads(read_whole(str(paths[0]))))
