@@ -38,19 +38,18 @@ from .unit import read_unit, unescaped
 
 def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
     """After all of `text` was read, report failed calls and mentions of tools in its content."""
-    left = collector.spans("content")
-    if not left and (collector.calls or collector.attempts):
+    if next(collector.spans("content"), None) is None and (collector.calls or collector.attempts):
         return  # all of the text was read
     is_named = tools is not None and any(map(text.__contains__, tools))
     if tools:
         if is_named:
-            _report_lost(collector, left, finder, text, tools)
+            _report_lost(collector, finder, text, tools)
         if not (collector.calls or collector.attempts):
-            _report_named(collector, left, finder, text, tools)
+            _report_named(collector, finder, text, tools)
         elif collector.calls and finder is not everything():
-            _report_others(collector, left, finder, text, tools)
+            _report_others(collector, finder, text, tools)
     if tools and is_named and not (collector.attempts or collector.diagnoses):
-        _report_lost(collector, left, everything(), text, tools, anywhere=True)
+        _report_lost(collector, everything(), text, tools, anywhere=True)
     if not (collector.attempts or collector.diagnoses):
         _report_remains(collector, text, tools or Tools())
 
@@ -91,7 +90,6 @@ def _ends_like_call(tail: str) -> bool:
 
 def _report_lost(
     collector: Collector,
-    left: _Spans,
     finder: Finder,
     text: str,
     tools: Tools,
@@ -104,7 +102,7 @@ def _report_lost(
     A piece in which there is a diagnosis already is skipped.
     """
     tries = iter(range(limits.LOST_TRIES))
-    for start, end in left:
+    for start, end in collector.spans("content"):
         if anywhere or _ends_like_call(text[max(start, end - limits.LOST_ENDING) : end]):
             noted = partial(collector.has_diagnosis, start - 1, end + 1)
             found = _lost_in(text[start:end], finder, tools, tries, noted)
@@ -239,9 +237,7 @@ _QUOTES = ("'", '"', "`")
 _CLOSES = {"(": ")", "{": "}", "[": "]"}
 
 
-def _report_named(
-    collector: Collector, left: _Spans, finder: Finder, text: str, tools: Tools
-) -> None:
+def _report_named(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
     """In a text without calls, report the first tool name that is written as in a call.
 
     The name is an attempt if its line, list item, code fence or backticks contain calls and nothing
@@ -260,7 +256,7 @@ def _report_named(
     mention, noted = None, bool(collector.diagnoses)
     for start, stop in _named(view, tools):
         at = place(start)
-        if not any(a <= at < b for a, b in left):
+        if not any(a <= at < b for a, b in collector.spans("content")):
             continue
         attempt = _attempt(view, start, stop)
         if attempt is None:
@@ -300,16 +296,15 @@ def _other(text: str, finder: Finder, tools: Tools) -> tuple[str, int, int] | No
     return (calls[0].format or "", *(calls[0].span or (0, len(text))))
 
 
-def _report_others(
-    collector: Collector, left: _Spans, finder: Finder, text: str, tools: Tools
-) -> None:
+def _report_others(collector: Collector, finder: Finder, text: str, tools: Tools) -> None:
     """Report the calls of other formats in what is left of a text in which calls were read."""
     own = {form.name for form in (*finder.formats, *finder.wholes)}
-    if any(everything().search_on.search(text, a, b) for a, b in left):
+    if any(everything().search_on.search(text, a, b) for a, b in collector.spans("content")):
         calls = scanner_of(everything(), tools, "standard", text).collected(len(text)).calls
         for call in calls:
             start, end = call.span or (0, 0)
-            around = [(a, b) for a, b in left if a <= start and end <= b and call.format not in own]
+            left = collector.spans("content") if call.format not in own else ()
+            around = [(a, b) for a, b in left if a <= start and end <= b]
             if around and not collector.has_diagnosis(around[0][0] - 1, around[0][1] + 1):
                 _report_attempt(collector, text, call.format, start, end)
 
@@ -351,11 +346,12 @@ def _report_remains(collector: Collector, text: str, tools: Tools) -> None:
     In code nothing is reported. The former, at the beginning of a line, is an attempt if a tool or
     a parameter is named near it; all else is a mention, which is left out beside calls.
     """
-    left = [*_unread(collector, text)]
-    places = _inner(text, left, tools)
+    places = _inner(text, _unread(collector, text), tools)
     if not collector.calls:
         named = [name for name in tools if len(name) >= limits.SHORTEST_NAME and name in text]
-        places = merge(places, *(_loosely_named(text, left, name, tools) for name in named))
+        places = merge(
+            places, *(_loosely_named(text, _unread(collector, text), name, tools) for name in named)
+        )
     for start, end, sure in islice(places, limits.LOST_TRIES):
         line = text[max(0, text.rfind("\n", 0, start) + 1) : start]
         if in_ticks(line) or _in_closed_fence(text, start):

@@ -355,11 +355,10 @@ class Collector:
         """Each piece's kind, start and end."""
         return zip(self._kinds, (0, *self._ends), self._ends, strict=False)
 
-    def spans(self, kind: Kind) -> list[tuple[int, int]]:
-        """Return the start and end of each piece of a kind."""
-        if kind not in self._kinds:
-            return []
-        return [(start, end) for each, start, end in self.pieces if each == kind]
+    def spans(self, kind: Kind) -> Iterator[tuple[int, int]]:
+        """Yield the start and end of each piece of a kind; a list of them would be large."""
+        if kind in self._kinds:
+            yield from ((start, end) for each, start, end in self.pieces if each == kind)
 
     @property
     def end(self) -> int:
