@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tunaeval.grammar.formats import AUTO, FORMATS
-from tunaeval.parsing.finder import Finder, Search, finder_of
+from tunaeval.parsing.finder import Finder, finder_of
+from tunaeval.parsing.search import Search
 from tunaeval.parsing.window import Window
 
 ALL = Finder(tuple(FORMATS.values()))

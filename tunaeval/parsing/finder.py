@@ -47,6 +47,7 @@ from tunaeval.grammar.turns import BEGINNINGS, FAMILIES, PROMPTED, Turns
 from tunaeval.limits import NEAR_SPACE, WIDE_SPACE
 from tunaeval.types.calls import Tools
 
+from .search import Either, Search
 from .stripped import Frames, frames_of
 from .window import Reading, Window
 
@@ -446,24 +447,6 @@ _PARTS = {ANY_SPACE: (NEAR_SPACE, 24), ANY_NAME: (_NAME, _LONGEST_NAME)}
 
 _Row: TypeAlias = tuple[str, ...]
 """The start of an object without markers, as a row of fixed texts and keys of `_PARTS`."""
-
-
-class Either:
-    """Finds what either of two patterns finds first; of two at one place, the longer fixed text."""
-
-    def __init__(self, base: Search, own: re.Pattern[str]) -> None:
-        self._base, self._own = base, own
-
-    def search(self, text: str, *place: int) -> re.Match[str] | None:
-        one, other = self._base.search(text, *place), self._own.search(text, *place)
-        if one is None or other is None:
-            return one or other
-        if one.start() != other.start():
-            return one if one.start() < other.start() else other
-        return one if not one.lastindex and one.end() >= other.end() else other
-
-
-Search: TypeAlias = re.Pattern[str] | Either
 
 
 class Finder:
