@@ -8,7 +8,8 @@ import pytest
 
 from tests.parsing.samples import TOOLS, codes, said
 from tests.parsing.test_servers_that_differ import fragment
-from tunaeval import stream
+from tunaeval import parse_message, stream
+from tunaeval.errors import UsageError
 from tunaeval.models.clients.answers import Gathered
 from tunaeval.models.clients.pace import TryFailed
 from tunaeval.types.calls import JsonObject, JsonValue
@@ -174,3 +175,38 @@ def test_a_stream_that_goes_on_after_an_error_is_read_and_one_that_ends_in_it_is
     assert read(called[0], error).truncated
     with pytest.raises(TryFailed, match="in an error"):
         gathered(called[0], error, "[DONE]").reply(None)
+
+
+def test_a_name_that_is_sent_again_longer_is_that_name() -> None:
+    pieces = [[fragment(name, None, index=0, id="a")] for name in ("ba", "bas", "bash")]
+    assert said(read(*deltas(*pieces, [more(LS)]))) == [CALLED]
+
+
+def test_arguments_of_a_call_that_the_provider_runs_are_no_call() -> None:
+    block = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+    delta = {"type": "input_json_delta", "partial_json": '{"query": "x"}'}
+    result = read(
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "content_block_delta", "index": 0, "delta": delta},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+    )
+    assert (result.outcome, codes(result)) == ("no_call", [])
+
+
+def test_other_candidates_of_gemini_are_not_read() -> None:
+    b, a = (
+        {"candidates": [{"index": i, "content": {"parts": [{"text": t}]}, "finishReason": "STOP"}]}
+        for i, t in ((1, "B"), (0, "A"))
+    )
+    result = read(b, a)
+    assert (result.content, codes(result)) == ("A", ["other-choices"])
+
+
+def test_a_malformed_call_of_gemini_is_malformed() -> None:
+    end = {"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "Oh"}]}
+    assert read(end).outcome == parse_message(end).outcome == "malformed"
+
+
+def test_an_error_in_place_of_a_message_is_quoted() -> None:
+    with pytest.raises(UsageError, match="reports an error: busy"):
+        parse_message({"type": "error", "error": {"message": "busy"}})

@@ -33,6 +33,7 @@ from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResu
 from tunaeval.wire.apis import recognised
 from tunaeval.wire.assembler import Added, Assembler, GrowingCall
 from tunaeval.wire.chat import REASONING_KEYS, called, foreign_calls, items_in, said
+from tunaeval.wire.endings import error_in
 from tunaeval.wire.events import DataLines, is_event
 
 from .collect import Collector, LiveCall, LiveObject, event, widened, without_abstaining
@@ -117,6 +118,8 @@ def _message_in(document: Mapping[str, JsonValue]) -> tuple[JsonObject, list[Dia
     if api is None or (is_one and api.name != "messages"):
         if is_one or not document or not _OTHER_FIELDS.isdisjoint(document):
             return document, []  # type: ignore[return-value]  # it is only read
+        if error := error_in(document):
+            raise UsageError(f"the response has no message: the server reports an error: {error}")
         raise _no_message(document)
     answer = api.read_reply(document)
     if answer.message is None or answer.error is not None:

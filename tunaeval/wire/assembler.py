@@ -10,7 +10,8 @@ have its id and its name. Servers do otherwise, and this is how their fragments 
 - Another id without a name continues a call whose arguments are not complete: some servers make a
   new id for each fragment, and some send it in pieces before the arguments.
 - A name comes in pieces before the arguments. Later it is a repetition, or the name of a call that
-  has none so far. A name that equals the name so far is a repetition, too.
+  has none so far. A name that equals the name so far is a repetition, too;
+  one that begins with it is all of it.
 - What is repeated whole at the end adds only what is missing.
 
 Joining is a matter of the server and no repair of what the model wrote: each oddity is reported
@@ -145,6 +146,8 @@ class GrowingCall:
             and (not self.begun or self.is_late or not self._names)
         ):
             self.is_late = self.begun
+            if len(name) > self.name_size and name.startswith(self.name):  # all of it so far
+                self._names, self.name_size = [], 0
             self._names.append(name)
             self.name_size += len(name)
 
@@ -206,6 +209,8 @@ class Assembler:
         self._latest: dict[int, GrowingCall] = {}
         """The call that got the latest fragment, by index."""
         self._by_key: dict[str, GrowingCall] = {}
+        self._hosted: set[int | None] = set()
+        """The indices of blocks that are no calls of the client."""
         self._index, self._highest = 0, -1
         """The index of the last fragment, and the highest of all."""
         self._texts: dict[str, list[str]] = {}
@@ -258,9 +263,8 @@ class Assembler:
             kind = one.kind
             if kind in _KEYS:
                 found += self._text(one)
-            elif kind == "call":
-                call = self._call_of(one)
-                found.append(Added("call", self._grown(call, one), call))
+            elif kind in {"call", "hosted"}:
+                found += self._called(one)
             elif kind == "whole":
                 found += self._whole(one.value or {})
             elif kind == "odd":
@@ -345,6 +349,18 @@ class Assembler:
         missing = (one for one in chat.delta_fragments(message, is_whole=True)
                    if not said.get(one.kind) or one.kind == "odd")  # fmt: skip
         return self.take(missing, streamed=False)
+
+    def _called(self, one: Fragment) -> list[Added]:
+        """Add to a call, but not what belongs to a block that is no call of the client."""
+        index = numbered(one.index)
+        if one.kind == "hosted":
+            self._hosted.add(index)
+        elif one.begins:
+            self._hosted.discard(index)
+        if index in self._hosted:
+            return []
+        call = self._call_of(one)
+        return [Added("call", self._grown(call, one), call)]
 
     def _call_of(self, one: Fragment) -> GrowingCall:
         """Return the call that a fragment adds to, which may be a new one."""

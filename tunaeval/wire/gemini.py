@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import PendingCalls
 from tunaeval.types.exchange import text_of
 
+from .chat import choice_order
 from .endings import usage_of
 from .fields import first, get, json_words, listed, word
 from .parts import Wanted, missing
@@ -144,15 +146,26 @@ def answers(document: Mapping[str, JsonValue]) -> bool:
 
 
 _FEEDBACK = ("promptFeedback", "prompt_feedback")
+_MESSAGE = ("finishMessage", "finish_message")
+_MALFORMED = "MALFORMED_FUNCTION_CALL"
 _BLOCKED = ("blockReason", "block_reason")
 _REASON = ("finishReason", "finish_reason")
 _DOCUMENT = ("candidates", *_FEEDBACK, *_USAGE)
 
 
+_Candidates: TypeAlias = list[tuple[int, JsonValue]]
+
+
+def _own(candidates: _Candidates) -> _Candidates:
+    """Return the candidates of index 0, else the first one without an index."""
+    found = [pair for pair in candidates if choice_order(get(pair[1], "index")) == 0]
+    return found or [one for one in candidates if choice_order(get(one[1], "index")) == 1][:1]
+
+
 def read_reply(document: Mapping[str, JsonValue]) -> Answer:
     """Read a whole answer, or a response of a stream, which has parts of one."""
     candidates = [*enumerate(listed(document.get("candidates")))]
-    own = [pair for pair in candidates if not get(pair[1], "index")] or candidates[:1]
+    own = _own(candidates) or candidates[:1]
     reason, given = None, list[JsonValue]()
     found: list[Part] = []
     for at, candidate in own:
@@ -160,6 +173,9 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         reason = first(candidate, _REASON) or reason
         given += parts
         found += parts_of(parts, f"/candidates/{at}/content/parts")
+    if reason == _MALFORMED:  # an attempt at a call that the API itself could not read
+        words = next((w for _, one in own if (w := word(first(one, _MESSAGE)))), _MALFORMED)
+        found.append(Part("call", arguments=words, type="functionCall", path="/candidates"))
     blocked = first(first(document, _FEEDBACK), _BLOCKED)
     output = given if candidates or blocked is not None else None
     paths = ("/candidates", "/candidates/0/finishReason")
@@ -168,6 +184,10 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
 
 
 def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
+    candidates = listed(event.get("candidates"))
+    if candidates and not _own([*enumerate(candidates)]):
+        event = {**event, "candidates": []}
+        yield Fragment("other")
     answer = read_reply(event)
     if answer.error is not None:
         yield Fragment("error", f"the server reports: {answer.error}")

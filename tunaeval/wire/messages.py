@@ -144,6 +144,8 @@ def _begun(block: JsonValue, index: JsonValue) -> Iterator[Fragment]:
         yield Fragment("text", text)
     elif thought := word(block.get("thinking")):
         yield Fragment("thought", thought)
+    else:
+        yield Fragment("hosted", index=index)
 
 
 def _grown(delta: JsonValue, index: JsonValue) -> Iterator[Fragment]:

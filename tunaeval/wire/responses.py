@@ -211,11 +211,11 @@ def _arguments(event: Mapping[str, JsonValue], field: str, how: str) -> Fragment
 def _item(item: JsonValue, event: Mapping[str, JsonValue], how: str) -> Iterator[Fragment]:
     """Yield a call that is announced, or is repeated whole at its end."""
     kind = word(get(item, "type"))
-    if kind not in CALLS or kind in HOSTED:
+    part = next(_call(item, kind, "", ())) if kind in CALLS else None
+    if part is None or part.hosted:
         return
     field, call_id = CALLS[kind]
     is_custom, arguments = kind == "custom_tool_call", get(item, field)
-    (part,) = _call(item, kind, "", ())
     yield Fragment(
         "call", "", event.get("output_index"), get(item, call_id), part.name,
         (arguments if is_custom else part.arguments) or None, key=word(get(item, "id")),

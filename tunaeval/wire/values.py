@@ -163,7 +163,18 @@ class Result(NamedTuple):
 
 
 FragmentKind: TypeAlias = Literal[
-    "text", "thought", "refusal", "call", "finish", "usage", "whole", "end", "error", "odd", "other"
+    "text",
+    "thought",
+    "refusal",
+    "call",
+    "finish",
+    "usage",
+    "whole",
+    "end",
+    "error",
+    "odd",
+    "other",
+    "hosted",
 ]
 
 
@@ -180,7 +191,8 @@ class Fragment(NamedTuple):
     `value` is more of a call ("custom": its arguments are text; "no object": they are the whole
     fragment), the counts of a "usage", the message of a "whole" answer, the code of what is "odd".
     `text` is the reason of a "finish", and says what an "error" is or why something is "odd". "end"
-    is the mark that nothing follows, "other" belongs to another answer beside this one.
+    is the mark that nothing follows, "other" belongs to another answer beside this one. Behind
+    "hosted", fragments of calls of this `index` are none until one begins.
     """
 
     kind: FragmentKind
