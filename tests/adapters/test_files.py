@@ -475,6 +475,18 @@ def test_a_run_below_itself_is_read_once() -> None:
     assert read_one([run]) == wanted
 
 
+@pytest.mark.parametrize("failed", [False, True])
+def test_a_run_of_a_tool_that_no_later_request_repeats_is_a_result(failed: bool) -> None:
+    document = json.loads(json.dumps(FILE_WRITERS["langsmith nested"](STEPS)[0]))
+    asked, tool = document["child_runs"][:2]
+    tool |= {"name": "read_file", "outputs": None if failed else {"output": "sunny"}}
+    tool["error"] = "no file" if failed else None
+    read = read_one([{**document, "error": "boom", "child_runs": [asked, tool]}])
+    last = read.messages[-1]
+    assert (last.content, last.is_error) == (("no file", True) if failed else ("sunny", None))
+    assert (codes(read), read.failure) == (["failed-run"], "boom")
+
+
 # --- all of them ---------------------------------------------------------------------------------
 
 

@@ -213,6 +213,8 @@ def _reader(message: object, shape: Shape) -> Callable[[object, Reading], None] 
     """Return the reader for a message in a list of this shape, or None if it is no message."""
     if shape.claims(message):
         return shape.read
+    if traces.answers(message):
+        return traces.read
     kind, role = get(message, shape.kind), get(message, "role")
     if kind is not None and kind != "":
         return shape.read

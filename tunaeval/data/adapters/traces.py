@@ -49,7 +49,7 @@ from .fields import (
     usage_of,
     word,
 )
-from .reading import Reading, kinds_of, read_content
+from .reading import Reading, ended, kinds_of, read_content
 
 _OWN = "gen_ai."
 _DETAILS = "gen_ai.client.inference.operation.details"
@@ -182,6 +182,7 @@ _OPERATION = "gen_ai.operation.name"
 _AGENT, _TOOL = frozenset({"invoke_agent", "create_agent"}), "execute_tool"
 _CHOICE = "gen_ai.choice"
 _TOOLS = "gen_ai.tool.definitions"
+_FAILURE = "error.message"
 
 
 def claims(message: object) -> bool:
@@ -192,6 +193,12 @@ def claims(message: object) -> bool:
         and isinstance(get(message, "role"), str)
         and any(word(get(part, "type")) in _KINDS for part in parts)
     )
+
+
+def answers(message: object) -> bool:
+    """Whether it has a result that a tool's span shows, whatever shape the others have."""
+    parts = listed(get(message, "parts"))
+    return any(get(part, "type") == "tool_call_response" for part in parts)
 
 
 def read(message: object, reading: Reading) -> None:
@@ -275,6 +282,7 @@ def read_traces(spans: Iterable[TraceSpan], read: Read) -> tuple[Conversation, .
     """Return the conversations in spans, in the order of their start."""
     whole = sorted(_whole(spans), key=lambda span: span.started)
     offered = {one.trace: found for one in reversed(whole) if (found := one.attributes.get(_TOOLS))}
+    broken = {one.trace: why for one in whole if (why := word(one.attributes.get(_FAILURE)))}
     runs, given = _Runs(span for span in whole if _operation(span) == _TOOL), []
     for thread in _threads(_without_repeated(_asking(whole), whole)):
         one = read(_answered(thread, runs))
@@ -284,7 +292,10 @@ def read_traces(spans: Iterable[TraceSpan], read: Read) -> tuple[Conversation, .
             for told in one.warnings
         )
         own = (*thread.notices, *warnings)
-        given.append(replace(one, tools=(*listed(fields_of(tools)),), warnings=own))
+        one = replace(one, tools=(*listed(fields_of(tools)),), warnings=own)
+        # The first conversation of a trace is the agent's, and the others are below it.
+        failure = next((broken.pop(at.trace) for at in thread.spans if at.trace in broken), "")
+        given.append(ended(one, failure))
     return tuple(given)
 
 
@@ -635,6 +646,7 @@ def langfuse_spans(thing: object) -> Iterator[TraceSpan]:
             "gen_ai.tool.name": get(one, "name"),
             "gen_ai.tool.call.result": get(replied, "content") or result,
             "gen_ai.tool.definitions": get(given, "tools"),
+            _FAILURE: get(one, "failure"),
         }
         yield TraceSpan(
             trace=plain(first(one, ("traceId", "trace_id"))),
@@ -681,7 +693,11 @@ def langsmith_spans(thing: object, read: AnyRead) -> Iterator[TraceSpan]:
     runs = [run for run in found.values() if run.get("run_type") in ("llm", "tool")]
     whole = [run for run in found.values() if not run.get("parent_run_id")]  # a graph's, perhaps
     has_models = any(run["run_type"] == "llm" for run in runs)
-    return langfuse_spans([_observation(run, read) for run in (runs if has_models else whole)])
+    yield from langfuse_spans([_observation(run, read) for run in (runs if has_models else whole)])
+    yield from langfuse_spans([
+        {"type": "CHAIN", "traceId": run["trace_id"], "failure": run.get("error")} for run in whole
+        if run.get("run_type") == "chain"
+    ])  # fmt: skip
 
 
 def _observation(run: JsonObject, read: AnyRead) -> JsonObject:
