@@ -41,10 +41,16 @@ def traps(tree: ast.Module, classes: set[str]) -> Iterator[str]:
                 sides, is_constant = (node.left, other), isinstance(other, ast.Constant)
                 if not is_constant and any(isinstance(one, ast.Subscript) for one in sides):
                     yield f"line {node.lineno}: an item compared by identity"
+            case ast.ClassDef(body=body) if any(map(_sets_several, body)):
+                yield f"line {node.lineno}: several names set at once in a class"
             case ast.Name(id="cached_property") | ast.Attribute(attr="cached_property"):
                 yield f"line {node.lineno}: cached_property"
             case ast.Call(func=ast.Name(id="cheap"), args=[ast.Name(id=name)]) if name in classes:
                 yield f"line {node.lineno}: cheap() of the compiled {name}"
+
+
+def _sets_several(line: ast.stmt) -> bool:
+    return isinstance(line, ast.Assign) and len(line.targets) > 1
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -57,6 +63,7 @@ def test_a_compiled_module_has_nothing_that_compiled_code_does_otherwise(name: s
     [
         "match a:\n    case A(words=(first, *rest)):\n        pass",
         "first = piece is pieces[0]",
+        "class A:\n    a = b = 0",
         "class A:\n    @cached_property\n    def b(self): ...",
         "class A:\n    @functools.cached_property\n    def b(self): ...",
         "new = cheap(Window)",

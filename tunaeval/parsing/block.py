@@ -493,7 +493,8 @@ class ObjectBlock(Block):
     """Reads a block whose calls are JSON objects with name and arguments."""
 
     _fenced = False
-    _doubled = _extra = 0
+    _doubled = 0
+    _extra = 0
     _last: JsonValue = None
     sound: Sound | None = None
     """The block, if it was decoded at once."""

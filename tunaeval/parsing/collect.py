@@ -334,9 +334,12 @@ class Collector:
     """Whether `MAX_CALLS` calls were read and another one follows."""
     answered: int | None = None
     """The offset of a later turn, which was not read; None if there is none."""
-    truncated = has_reasoning = _withheld = False
+    truncated = False
+    has_reasoning = False
+    _withheld = False
     _blank: tuple[int, int] | None = None
-    _settled = _of_others = 0
+    _settled = 0
+    _of_others = 0
 
     def __init__(self, *, listened: bool) -> None:
         self._kinds: list[Kind] = []

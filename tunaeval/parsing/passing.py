@@ -87,7 +87,9 @@ class Passing:
     _setting: Setting
     _region: Unread | None = None
     _mention: Unread | None = None
-    _quote_open = _after_reasoning = _in_code = False
+    _quote_open = False
+    _after_reasoning = False
+    _in_code = False
     _line_at = 0
 
     def _pass_text(self, end: int) -> None:

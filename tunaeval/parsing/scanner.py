@@ -174,8 +174,6 @@ class Scanner(Passing):
     _left_open: Format | None = None
     _thought: Span | None = None
     _closing_at: int | None = None
-    _turn_at = _calls_before = _vain = _fenced_vain = 0
-    _code_thinks = _over = _is_own = _has_thought = False
 
     def __init__(
         self, finder: Finder, setting: Setting, *, inside: bool = False, every: bool = False
@@ -183,6 +181,8 @@ class Scanner(Passing):
         self.window, self.collector = setting.window, setting.collector
         self._finder, self._setting = finder, setting
         self._inside, self._every = inside, every
+        self._turn_at = self._calls_before = self._vain = self._fenced_vain = 0
+        self._code_thinks = self._over = self._is_own = self._has_thought = False
         self._may_be_unit = bool(finder.wholes) and (
             setting.tools is not None or not finder.wants_tools
         )
