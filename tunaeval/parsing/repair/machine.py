@@ -520,13 +520,13 @@ class JsonReader:
 
     def _item(self) -> Step:
         """Read a member of an object or an element of an array."""
-        sound = self.styles is _JSON_STYLES and self.open[-1] == "{" and not self._comment
-        while sound and self._sound_member():
-            window = self._window
-            if not window.text.startswith(",", window.pos):
-                return self._after
-            self._comma = window.offset
-            window.pos += 1
+        window = self._window
+        if self.styles is _JSON_STYLES and self.open[-1] == "{" and not self._comment:
+            while self._sound_member():
+                if not window.text.startswith(",", window.pos):
+                    return self._after
+                self._comma = window.offset
+                window.pos += 1
         char = self._next()
         if char in self.closers:
             return self._close(char, self._item)
