@@ -11,11 +11,9 @@ json_repair, which reads the JSON alone, takes part where it is installed.
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -256,14 +254,9 @@ class Peers:
     """The two sides' processes."""
 
     def __init__(self, commit: str, tools: list[Any], folder: Path) -> None:
-        packed = subprocess.run(
-            ["/usr/bin/env", "git", "archive", commit, "tunaeval"],
-            cwd=ROOT, capture_output=True, check=False,
-        )  # fmt: skip
-        if packed.returncode:
-            sys.exit(f"--against {commit}: {packed.stderr.decode().strip()}")
-        with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-            archive.extractall(folder, filter="data")
+        from older_commit import unpacked
+
+        unpacked(commit, folder)
         self._open = {
             side: subprocess.Popen(
                 [sys.executable, "-P", __file__, SERVED, str(path)],

@@ -97,8 +97,8 @@ class Versions(NamedTuple):
         self.older.close()
 
 
-def versions(commit: str, path: Path, models: Sequence[str], place: Path) -> Versions:
-    """Start both, each from a copy below `place`, and print what they are; exit if they are one."""
+def unpacked(commit: str, folder: Path) -> None:
+    """Put the package as it was at a commit into a folder; exit if there is no such commit."""
     packed = subprocess.run(
         ["/usr/bin/env", "git", "archive", commit, "tunaeval"],
         cwd=ROOT, capture_output=True, check=False,
@@ -106,7 +106,12 @@ def versions(commit: str, path: Path, models: Sequence[str], place: Path) -> Ver
     if packed.returncode:
         sys.exit(f"--against {commit}: {packed.stderr.decode().strip()}")
     with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-        archive.extractall(place / "older", filter="data")
+        archive.extractall(folder, filter="data")
+
+
+def versions(commit: str, path: Path, models: Sequence[str], place: Path) -> Versions:
+    """Start both, each from a copy below `place`, and print what they are; exit if they are one."""
+    unpacked(commit, place / "older")
     own = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "tunaeval", place / "here" / "tunaeval", ignore=own)
     both = Versions(*(Version(place / name, path, models) for name in ("here", "older")))

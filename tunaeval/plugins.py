@@ -19,7 +19,7 @@ from tunaeval.data.adapters.documents import adapters
 from tunaeval.parsing.api import formats
 from tunaeval.registry import Entry, Registry, in_order, not_imported
 from tunaeval.reports import WRITERS
-from tunaeval.runs.grading.grades import checks
+from tunaeval.runs.grading.named import checks
 from tunaeval.runs.harnesses import harnesses
 from tunaeval.scoring.scorers import scorers
 from tunaeval.tools.frameworks import wrappers

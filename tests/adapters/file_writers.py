@@ -9,6 +9,7 @@ from typing import Any
 from tests.adapters.agent_writers import openhands, openhands_0
 from tests.adapters.further_writers import tau2
 from tests.adapters.steps import Answered, Asked, Called, Messages, Step
+from tests.adapters.writers import openai_chat
 
 SECONDS = 1_795_692_265.0
 
@@ -47,21 +48,12 @@ def _entry(**message: Any) -> dict[str, Any]:
 
 def chat(steps: Sequence[Step], **extra: Any) -> Messages:
     """Messages of chat completions, as most programs keep them."""
-    messages: Messages = []
-    for step in steps:
-        match step:
-            case Asked(text):
-                messages.append({"role": "user", "content": text})
-            case Called(text, calls):
-                made = [{"id": i, "type": "function",
-                         "function": {"name": name, "arguments": json.dumps(arguments)}}
-                        for name, arguments, i in calls]  # fmt: skip
-                messages.append({"role": "assistant", "content": text, "tool_calls": made, **extra})
-            case Answered(results):
-                messages += [
-                    {"role": "tool", "tool_call_id": i, "name": "x", "content": text}
-                    for i, text, _ in results
-                ]
+    messages = openai_chat(steps)
+    for message in messages:
+        if message.pop("is_error", None) is not None:
+            message["name"] = "x"
+        elif "tool_calls" in message:
+            message.update(extra)
     return messages
 
 

@@ -103,3 +103,28 @@ def test_a_reply_of_anthropics_is_no_item_of_openais() -> None:
     reply = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]}
     assert read_conversation([reply]).messages[0].content == "hi"
     assert read_conversation([reply, *BLOCKS]).shape == "anthropic"
+
+
+def test_a_whole_answer_is_a_transcript_of_one_message() -> None:
+    blocks = [
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "id": "c1", "name": "ls", "input": {}},
+    ]
+    usage = {"input_tokens": 4, "cache_read_input_tokens": 120, "output_tokens": 3}
+    answer = {
+        "type": "message", "role": "assistant", "model": "m", "content": blocks,
+        "stop_reason": "tool_use", "usage": usage,
+    }  # fmt: skip
+    (message,) = read_conversation(answer).messages
+    assert (message.content, [call.name for call in message.tool_calls]) == ("I look.", ["ls"])
+    assert message.usage is not None
+    assert (message.usage.prompt_tokens, message.usage.completion_tokens) == (124, 3)
+
+
+def test_of_several_candidates_the_answer_is_read() -> None:
+    several = [
+        {"index": at, "content": {"role": "model", "parts": [{"text": f"candidate {at}"}]}}
+        for at in (1, 0)
+    ]
+    (message,) = read_conversation({"candidates": several}).messages
+    assert message.content == "candidate 0"

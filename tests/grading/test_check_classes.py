@@ -10,7 +10,7 @@ import pytest
 
 import tunaeval
 from tunaeval.errors import PluginShapeError, UsageError
-from tunaeval.runs.grading import grades
+from tunaeval.runs.grading import named
 
 DONE = [{"role": "assistant", "content": "a.py"}]
 
@@ -38,21 +38,25 @@ class Odd:
             raise ValueError("no such thing")
         return 42 if self.odd == "returns" else None
 
+    @property
+    def label(self) -> str:
+        raise ValueError("no label")
+
     def grade(self, state: tunaeval.FinalState) -> Any:
         raise SystemExit(len(state.calls))
 
 
 @pytest.fixture(autouse=True)
 def known() -> Iterator[None]:
-    added = grades.checks._added
+    added = named.checks._added
     before = dict(added)
     tunaeval.registries()["checks"].add("few-calls", FewCalls)
     tunaeval.registries()["checks"].add("odd", Odd)
-    grades.checks._loaded.clear()
+    named.checks._loaded.clear()
     yield
     added.clear()
     added.update(before)
-    grades.checks._loaded.clear()
+    named.checks._loaded.clear()
 
 
 def score(*checks: dict[str, Any]) -> Any:

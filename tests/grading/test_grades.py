@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import tunaeval
 from tunaeval.errors import PluginShapeError, UsageError
 from tunaeval.runs.grading.checks import read_checks
-from tunaeval.runs.grading.grades import FinalState, checks, grade
+from tunaeval.runs.grading.grades import FinalState, grade
+from tunaeval.runs.grading.named import checks
 from tunaeval.runs.suites.loading import load_catalogue
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.space import Workspace

@@ -13,7 +13,7 @@ import pytest
 import tunaeval
 from tests.harness.tasks import CALC, EIGHT, TASK, suite_of
 from tunaeval.errors import WorkspaceError
-from tunaeval.runs.grading.grades import checks
+from tunaeval.runs.grading.named import checks
 from tunaeval.types.runs import ScenarioResult
 
 GOOD = CALC.replace("-", "+")

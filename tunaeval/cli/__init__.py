@@ -65,7 +65,7 @@ _INTERRUPTED = (130, "interrupted")
 
 
 def _version(argv: Sequence[str]) -> str:
-    """What `--version` prints; only where it is asked for, as the engine tells a part of it."""
+    """Return the text of `--version`; only then is the engine loaded, which may be compiled."""
     is_compiled = "--version" in argv and tunaeval.compiled
     return f"tunaeval {tunaeval.__version__}" + (" (compiled)" if is_compiled else "")
 

@@ -27,7 +27,7 @@ _CHARACTERS_OF_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """An estimate of the requests, the tokens and the money that a run would take.
+    """Estimates how many requests and tokens a run would need, and what it would cost.
 
     `requests` is the number of requests if each scenario takes one attempt. The other figures are
     upper bounds: they assume that every attempt is made and that replies are as long as allowed. A

@@ -189,7 +189,7 @@ class Block(ABC):
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """Pass the held calls to the collector, and then the text up to `end` as content."""
+        """Pass the held calls to the collector. Then add the text up to `end` as content."""
         self._release()
         self._collector.piece("content", self._done, end)
         self._done = end
@@ -206,7 +206,7 @@ class Block(ABC):
             self._waiting = replace(self._waiting, repairs=repairs)
 
     def _settle(self) -> None:
-        """Move the waiting call to the held calls, because later text cannot change it.
+        """Hold the waiting call, which later text cannot change.
 
         The held calls are released at once. At level "strict" they are released when the block
         ends, because there a block gives all of its calls or none.
@@ -218,7 +218,7 @@ class Block(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Pass the held calls to the collector; refuse all of them if one repair is forbidden."""
+        """Pass the held calls to the collector, or refuse all if a repair of one is forbidden."""
         if not self._held:
             return
         calls, self._held = self._held, []

@@ -251,7 +251,7 @@ _UNSAID = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Says in what two descriptions of a tool differ.
+    """A difference between two descriptions of one tool.
 
     `ours` and `theirs` are the values at the same place of each; `...` stands for a value that one
     of them lacks.

@@ -365,7 +365,9 @@ def benjamini_hochberg(values: Sequence[float]) -> list[float]:
 
 
 def detectable_effect(standard_error: float, freedom: int | None = None) -> float:
-    """Return the smallest true difference that a two-sided test at 5 % finds with a power of 80 %.
+    """Return the smallest true difference that a test probably finds.
+
+    The test is two-sided at 5 %, and finds such a difference in 80 % of cases.
 
     (t_α/2 + t_β)·SE with Student's quantiles of `freedom` degrees; None stands for so many that
     they are the normal ones. Source, also of `needed_scenarios`: E. Miller, Adding Error Bars to

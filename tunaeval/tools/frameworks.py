@@ -117,7 +117,7 @@ def _wrapper_of(tool: object) -> tuple[ToolWrapper | Wrapper, list[str]]:
                 return wrapper, skipped
         except PluginError as error:
             skipped.append(f"skipped: {error}")
-        except Exception as error:  # noqa: BLE001 - a plug-in may raise anything; others are asked
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - as it may, and others are asked
             why = words_with_place(error)
             skipped.append(f"skipped: {who(wrapper, _KIND, name)} raised {why}")
     return FUNCTION, skipped

@@ -65,7 +65,7 @@ class Child:
         self.end()
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """Return the exit code, or None if the process runs on after so many seconds."""
+        """Return the exit code, or None if the process has not ended after `seconds`."""
         try:
             return self._process.wait(seconds)
         except subprocess.TimeoutExpired:

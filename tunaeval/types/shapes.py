@@ -125,4 +125,5 @@ def _outline(role: type) -> str:
 
 
 def _called(thing: object) -> str:
-    return thing.__name__ if isinstance(thing, type) else f"a {type(thing).__name__}"
+    name = type(thing).__name__
+    return thing.__name__ if isinstance(thing, type) else f"a{'n' * (name[0] in 'aeiou')} {name}"

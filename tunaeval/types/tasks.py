@@ -178,18 +178,19 @@ class NamedCheck(Data):
         return dict(self.model_extra or {})
 
 
-_KINDS = (
+KINDS = (
     "file", "absent", "unchanged", "command", "answer", "calls", "forbid", "returns", "python",
 )  # fmt: skip
+"""The built-in kinds of checks, each by the key that only it has."""
 
 
 def _kind(value: object) -> str | None:
     if isinstance(value, Mapping):
-        named = [kind for kind in _KINDS if kind in value]
+        named = [kind for kind in KINDS if kind in value]
         return named[0] if len(named) == 1 else "named" if value and not named else None
     if isinstance(value, NamedCheck):
         return "named"
-    return next((kind for kind in _KINDS if kind in getattr(value, "model_fields_set", ())), None)
+    return next((kind for kind in KINDS if kind in getattr(value, "model_fields_set", ())), None)
 
 
 Check: TypeAlias = Annotated[
@@ -206,7 +207,7 @@ Check: TypeAlias = Annotated[
     Discriminator(
         _kind,
         custom_error_type="check_kind",
-        custom_error_message=f"wanted a check, an object with one of the keys {', '.join(_KINDS)}",
+        custom_error_message=f"wanted a check, an object with one of the keys {', '.join(KINDS)}",
     ),
 ]
 

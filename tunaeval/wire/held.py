@@ -15,6 +15,8 @@ from .values import USAGE
 
 _SYSTEM = ("system_instruction", "systemInstruction")
 
+_ANSWERS = frozenset({"output", "choices", "candidates"})
+
 Placed = list[tuple[str, JsonValue]]
 """Messages, each with its JSON Pointer."""
 
@@ -29,6 +31,8 @@ def messages_in(document: object) -> Placed | None:
     Development Kit; None if it is neither. What is asked in an answer's document comes first.
     """
     output, given = get(document, "output"), get(document, "input")
+    if get(document, "type") == "message" and get(document, "role") == "assistant":
+        return [("", document)]
     if isinstance(output, list):
         asked = {"role": "user", "content": given}
         before = [("/input", asked)] if isinstance(given, str) else placed(given, "input")
@@ -38,11 +42,16 @@ def messages_in(document: object) -> Placed | None:
     contents = _contents(document)
     if any(claims(content) for _, content in contents):
         return contents
-    choices = listed(get(document, "choices"))
-    order = sorted(range(len(choices)), key=lambda at: choice_order(get(choices[at], "index")))
-    if order and (message := get(choices[order[0]], "message")) is not None:
-        return [(f"/choices/{order[0]}/message", message)]
-    return None
+    at = _answering(document, "choices")
+    message = None if at is None else get(listed(get(document, "choices"))[at], "message")
+    return None if message is None else [(f"/choices/{at}/message", message)]
+
+
+def _answering(document: object, key: str) -> int | None:
+    """Return the place of the choice or candidate that is the answer; None if there is none."""
+    items = listed(get(document, key))
+    places = range(len(items))
+    return min(places, key=lambda at: choice_order(get(items[at], "index")), default=None)
 
 
 def _contents(document: object) -> Placed:
@@ -54,15 +63,15 @@ def _contents(document: object) -> Placed:
     found += placed(get(document, "contents"), "contents") or placed(
         get(document, "events"), "events"
     )
-    for index, one in enumerate(listed(get(document, "candidates"))):
-        if (content := get(one, "content")) is not None:
-            found.append((f"/candidates/{index}/content", content))
+    if (at := _answering(document, "candidates")) is not None:
+        content = get(listed(get(document, "candidates"))[at], "content")
+        found += [] if content is None else [(f"/candidates/{at}/content", content)]
     return found
 
 
 def is_answer(places: Sequence[str]) -> bool:
     """Whether the last message with one of these places is an answer."""
-    return bool(places) and places[-1].split("/")[1] in {"output", "choices", "candidates"}
+    return bool(places) and (not places[-1] or places[-1].split("/")[1] in _ANSWERS)
 
 
 def usage_in(document: object) -> Usage:

@@ -430,7 +430,7 @@ _LOGGERS = (
 
 
 class KeyFilter(logging.Filter):
-    """A logging filter that hides keys in the messages of the HTTP library.
+    """Hides keys in what the HTTP library logs.
 
     It works from `begin` to `end`, and calls `hide` to replace the keys.
 

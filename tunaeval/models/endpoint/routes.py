@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from tunaeval.models.clients.server import KEY_VARIABLES
+from tunaeval.wire.asking import ASKED
 from tunaeval.wire.values import ApiName
 
 
@@ -20,9 +21,11 @@ class Upstream(NamedTuple):
 
 
 UPSTREAMS: dict[ApiName, Upstream] = {
-    "chat": Upstream("chat/completions"),
-    "responses": Upstream("responses"),
-    "messages": Upstream("messages", "x-api-key", "", ("TUNAEVAL_API_KEY", "ANTHROPIC_API_KEY")),
+    "chat": Upstream(ASKED["chat"].path),
+    "responses": Upstream(ASKED["responses"].path),
+    "messages": Upstream(
+        ASKED["messages"].path, "x-api-key", "", ("TUNAEVAL_API_KEY", "ANTHROPIC_API_KEY")
+    ),
     "gemini": Upstream(
         "models/{model}:generateContent", "x-goog-api-key", "",
         ("TUNAEVAL_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"),

@@ -518,7 +518,10 @@ def fits(name: str, arguments: JsonObject, tools: Tools) -> bool:
 
 
 def _compiled(schema: object, root: object, depth: int, *, closed: bool = False) -> _Checks:
-    """Return what tells without a walk whether `fit` finds nothing; `closed` is for `_members`."""
+    """Return the checks of values for which `fit` has nothing to change or to say.
+
+    `closed` is for `_members`.
+    """
     if not isinstance(schema, (dict, Mapping)):
         return _NOTHING if schema is False else _ANYTHING
     listed, nullable = isinstance(schema.get("items"), list | tuple), schema.get("nullable") is True

@@ -34,7 +34,8 @@ from tunaeval.types.tasks import (
 )
 from tunaeval.types.wanted import refusal
 
-from .grades import FinalState, grade, made_check, name_of, says_nothing
+from .grades import FinalState, grade, says_nothing
+from .named import made_check
 from .returned import Contents, drawn
 
 _CHECK: TypeAdapter[Check] = TypeAdapter(Check)
@@ -98,10 +99,11 @@ def _forbidden_fault(forbidden: Forbidden) -> str | None:
 
 def _named_fault(check: NamedCheck) -> str | None:
     made = made_check(check)
-    if isinstance(made, str):
-        return made
-    this, fault = who(type(made), "check", name_of(check)), getattr(made, "fault", None)
+    if made.unmade is not None:
+        return made.unmade
+    this = who(type(made.thing), "check", made.name)
     try:
+        fault = getattr(made.thing, "fault", None)
         found = fault() if callable(fault) else None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
         return f"{this} is made of {check.written!r:.80}, and its fault() raised {words_of(error)}"

@@ -15,21 +15,18 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from inspect import signature
 from typing import Any, NamedTuple
 
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
 from tunaeval.matching.calls import is_forbidden, match
-from tunaeval.registry import Registry, who, words_of, words_with_place
+from tunaeval.registry import who, words_of, words_with_place
 from tunaeval.showing import brief
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.tools.workspace.confined import path_fits
 from tunaeval.tools.workspace.space import Changes, Snapshot, Workspace
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
 from tunaeval.types.copies import copied
-from tunaeval.types.figures import Data
 from tunaeval.types.runs import CheckRecord
-from tunaeval.types.shapes import head, is_async
 from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
@@ -48,6 +45,7 @@ from tunaeval.types.tasks import (
     UnchangedCheck,
 )
 
+from .named import MadeCheck, checks, made_check
 from .returned import Contents, compared, contents_of, drawn, outcomes
 
 
@@ -147,47 +145,6 @@ def _fitting(paths: Mapping[str, object] | Sequence[str], patterns: Sequence[str
     return sorted(path for path in paths if any(path_fits(path, one) for one in patterns))
 
 
-_SHAPE = "a function of a FinalState that returns a bool or (bool, reason), and is not async"
-_CLASS = "a class with grade(self, state), which returns a bool or (bool, reason) and is not async"
-
-
-def _no_check(thing: object) -> str | None:
-    """Return why a thing is neither a check's function nor a check's class, or None."""
-    function, shape = thing, _SHAPE
-    if isinstance(thing, type):
-        if issubclass(thing, Data):  # a built-in kind, which is graded here
-            return None
-        function, shape = getattr(thing, "grade", None), _CLASS
-    if not callable(function):
-        return f"{brief(thing)} is no function, and no class with grade; wanted {shape}"
-    name = getattr(function, "__name__", "__call__")
-    if is_async(function):
-        return f"it is async: {head(name, function)}; wanted {shape}"
-    try:
-        signature(function).bind_partial(*[None] * (1 + isinstance(thing, type)))
-    except TypeError as error:
-        return f"{error}: {head(name, function)}; wanted {shape}"
-    except ValueError:  # a function written in C may have no signature to inspect
-        return None
-    return None
-
-
-_CHECKS = "tunaeval.types.tasks"
-checks: Registry[Callable[..., Any]] = Registry(
-    "tunaeval.checks",
-    "check",
-    builtins={
-        kind: f"{_CHECKS}:{kind.title()}Check"
-        for kind in ("file", "absent", "unchanged", "command", "answer", "calls", "forbid",
-                     "returns", "python")
-    },
-    check=_no_check,
-)  # fmt: skip
-"""Checks: functions of a `FinalState` (and the suite's settings), or classes whose objects have
-`grade(state)`; both return a bool or (bool, reason).
-"""
-
-
 class _Grade(NamedTuple):
     """The result of a check; `turn` is where it went wrong, None if nowhere."""
 
@@ -203,19 +160,20 @@ def grade(wanted: Iterable[Check], state: FinalState) -> tuple[CheckRecord, ...]
 
 
 def _record(check: Check, state: FinalState) -> CheckRecord:
-    name, grader = _KINDS[type(check)]
+    given = made_check(check) if isinstance(check, NamedCheck) else check
+    name, grader = _KINDS[type(given)]
     try:
-        if _needs_workspace(check) and (why := state.loss):
+        if _needs_workspace(given) and (why := state.loss):
             # The agent itself removed or replaced the workspace's directory.
             found = _Grade(False, f"the workspace {why}", state.last_touch())
         else:
-            found = grader(check, state)
+            found = grader(given, state)
     except Exception as error:  # noqa: BLE001 - a check that raises is recorded as such
         found = _Grade(None, f"the check itself failed: {words_of(error)}")
     turn = found.turn if found.ok is False else None
     calls = check.calls if isinstance(check, CallsCheck) else None
     return CheckRecord(
-        check=name(check), ok=found.ok, reason=found.reason, turn=turn, calls=calls,
+        check=name(given), ok=found.ok, reason=found.reason, turn=turn, calls=calls,
         cases=found.cases,
     )  # fmt: skip
 
@@ -223,10 +181,9 @@ def _record(check: Check, state: FinalState) -> CheckRecord:
 _OF_THE_WORKSPACE = (FileCheck, AbsentCheck, UnchangedCheck, CommandCheck, ReturnsCheck)
 
 
-def _needs_workspace(check: Check) -> bool:
-    if isinstance(check, NamedCheck):
-        made = made_check(check)
-        return not isinstance(made, str) and bool(getattr(made, "needs_workspace", False))
+def _needs_workspace(check: object) -> bool:
+    if isinstance(check, MadeCheck):
+        return check.needs_workspace
     return isinstance(check, _OF_THE_WORKSPACE)
 
 
@@ -365,13 +322,12 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
     )
 
 
-def _named(check: NamedCheck, state: FinalState) -> _Grade:
-    made: Any = made_check(check)
-    if isinstance(made, str):
-        return _Grade(None, f"the check itself failed: {made}")
-    if bool(getattr(made, "needs_workspace", False)):
+def _made(made: MadeCheck, state: FinalState) -> _Grade:
+    if made.unmade is not None:
+        return _Grade(None, f"the check itself failed: {made.unmade}")
+    if made.needs_workspace:
         state.needed_workspace()
-    return _answered(name_of(check) or "", type(made), lambda: made.grade(copied(state)), state)
+    return _answered(made.name, type(made.thing), lambda: made.thing.grade(copied(state)), state)
 
 
 def _answered(name: str, thing: object, ask: Callable[[], object], state: FinalState) -> _Grade:
@@ -397,39 +353,6 @@ def _answered(name: str, thing: object, ask: Callable[[], object], state: FinalS
             return _Grade(None, f"{this} returned {brief(other)}; {wanted}")
 
 
-def name_of(check: NamedCheck) -> str | None:
-    """Return the only key that is a registered check's name, or None."""
-    known = [key for key in check.written if key in checks]
-    return known[0] if len(known) == 1 else None
-
-
-def made_check(check: NamedCheck) -> object:
-    """Return the object of a check's class, or a text that says why there is none."""
-    written, name = check.written, name_of(check)
-    if name is None:
-        keys = ", ".join(map(repr, written))
-        return f"found the keys {keys}; wanted a check, an object with one of the keys {_KEYS}"
-    try:
-        kind = checks.get(name)
-    except PluginError as error:
-        return str(error)
-    if not isinstance(kind, type):
-        return f'{name!r} is a function; write {{"python": {name!r}, "settings": {{...}}}}'
-    try:
-        return kind(**{key.replace("-", "_"): copied(value) for key, value in written.items()})
-    except Exception as error:  # noqa: BLE001 - a plug-in may raise anything
-        return f"{who(kind, 'check', name)} cannot be made of {written!r:.80}: {words_of(error)}"
-
-
-def named_label(check: NamedCheck) -> str:
-    """Return a named check's label: its own, or its key with the value."""
-    made, name = made_check(check), name_of(check)
-    label = getattr(made, "label", None)
-    if isinstance(label, str) and label:
-        return label
-    return f"{name} {check.written[name]!r:.60}" if name else "unknown check"
-
-
 def _from_faults(faults: list[str], fine: str, turn: int, about: str = "") -> _Grade:
     more = f"; and {len(faults) - 3} more" if len(faults) > 3 else ""
     words = "; ".join(faults[:3]) + more
@@ -437,10 +360,6 @@ def _from_faults(faults: list[str], fine: str, turn: int, about: str = "") -> _G
     return _Grade(not faults, reason, turn)
 
 
-_KEYS = (
-    "file, absent, unchanged, command, answer, calls, forbid, returns or python, or the name of a "
-    "registered check's class"
-)
 _RETURNS = "returns "
 _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _Grade]]] = {
     FileCheck: (lambda check: f"file {check.file}", _file),
@@ -452,7 +371,7 @@ _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _G
     ForbidCheck: (lambda _: "forbid", _forbid),
     ReturnsCheck: (lambda check: f"{_RETURNS}{check.returns}", _returns),
     PythonCheck: (lambda check: f"python {check.python}", _python),
-    NamedCheck: (named_label, _named),
+    MadeCheck: (lambda made: made.label, _made),
 }
 """The name of each kind of check in a record, and what grades it."""
 

@@ -81,7 +81,9 @@ class ScenarioView:
 
 
 class Viewer:
-    """Makes views of a run's results. It reads the replies again to find where their calls are.
+    """Makes views of a run's results.
+
+    The replies are read again, as results do not say where in a text a call is.
 
     With a `budget`, long results of so many bytes in total are read again, which takes time, and
     the texts of others are cut. Half of it is kept for results that did not pass.
