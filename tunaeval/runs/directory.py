@@ -167,7 +167,7 @@ def load_report(directory: Path | str) -> Report:
     path = found_run(directory)
     info = read_info(path)
     found = found_results(path, info)
-    results = KeptResults(path, found.offsets)
+    results = KeptResults(path, found.in_order_of_suite())
     summary = summarise(results, repeats=info.repeats)
     summary = summary.model_copy(update={"doubled_results": found.doubled})
     return report_of(info, summary, results, info.scenarios * info.repeats - len(results), path)
