@@ -42,7 +42,7 @@ class CountedResults:
     doubled: int = 0
 
     def in_order_of_suite(self) -> array[int]:
-        """Return the offsets in the order of the suite, or of the file as far as that is unknown."""
+        """Return the offsets in the order of the suite, or of the file where that is unknown."""
         every = sorted(range(len(self.offsets)), key=self.places.__getitem__)
         return array("q", (self.offsets[at] for at in every))
 

@@ -525,12 +525,15 @@ _SHOWN = 12
 """How many scenarios are named in a line of `lines_below`."""
 
 
+TIES_WORDS = "Same letter in `ties`: these scenarios cannot tell them apart."
+
+
 def lines_below(ranking: Ranking) -> Iterator[str]:
     """Yield the lines below the table: remarks, and what separates the cells."""
     yield from ranking.remarks
     yield from _about_cells(ranking.cells)
     if ranking.pairs:
-        yield "Same letter in `ties`: these scenarios cannot tell them apart."
+        yield TIES_WORDS
     words = {cell.name.cell: cell.name.words for cell in ranking.cells}
     yield from (_difference(pair, words) for pair in ranking.pairs if pair.is_real)
     for what, names in (
