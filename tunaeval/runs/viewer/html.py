@@ -53,7 +53,7 @@ from tunaeval.reports.wording import (
     share,
 )
 from tunaeval.showing import counted, visible
-from tunaeval.types.calls import JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate, Report
 
@@ -83,13 +83,12 @@ def page_parts(
     reports: Sequence[Report], ranking: Ranking | None = None, *, is_live: bool = False
 ) -> Iterator[str]:
     """Yield the text of a page. A live one loads itself again when its server sends events."""
-    style, script = _asset("page.css"), _asset("page.js")
     names: dict[str, int] = {}
     cells = {cell.run_id: cell.name for cell in ranking.cells} if ranking else {}
-    yield from _template().generate(
-        style=style,
-        script=script,
-        policy=policy_of(style, script) + "; connect-src 'self'" * is_live,
+    yield from _template("page.html").generate(
+        style=_asset("page.css"),
+        script=_asset("page.js"),
+        policy=page_policy(is_live=is_live),
         is_live=is_live,
         title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
         is_tinted=ranking is None and len(reports) <= _TINTS,
@@ -105,11 +104,19 @@ def page_parts(
     )
 
 
-def policy_of(style: str, script: str) -> str:
-    """Return the policy of a page with this style and script, and nothing from elsewhere."""
-    return (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
+def page_policy(*, is_live: bool = False) -> str:
+    """Return the policy of a page: its own style and script; a live one may also ask its server."""
+    policy = (
+        f"default-src 'none'; style-src '{_digest(_asset('page.css'))}'; "
+        f"script-src '{_digest(_asset('page.js'))}'; base-uri 'none'; form-action 'none'"
+    )
+    return policy + "; connect-src 'self'" * is_live
+
+
+def list_parts(rows: Sequence[JsonObject]) -> Iterator[str]:
+    """Yield the text of a page that lists kept runs, each with the path of its own page."""
+    yield from _template("list.html").generate(
+        style=_asset("page.css"), policy=page_policy(is_live=True), rows=rows
     )
 
 
@@ -117,7 +124,7 @@ page_writer = RunsWriter("html", write_page)
 
 
 @cache
-def _template() -> Template:
+def _template(name: str) -> Template:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - for a page alone
 
     environment = Environment(
@@ -129,7 +136,7 @@ def _template() -> Template:
         "ranking_columns": COLUMNS[_FACTS:],
         "levels": LEVELS,
     }
-    return environment.from_string(_asset("page.html"))
+    return environment.from_string(_asset(name))
 
 
 def _asset(name: str) -> str:
