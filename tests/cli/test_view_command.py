@@ -18,7 +18,7 @@ import httpx2
 import pytest
 
 from tests.interrupts import heed_interrupts
-from tests.viewer.made_runs import ANSWERS, PASSED, made_run
+from tests.reports.page.made_runs import ANSWERS, PASSED, made_run
 from tunaeval.cli import main
 
 SUITE = {

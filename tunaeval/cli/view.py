@@ -18,19 +18,18 @@ import webbrowser
 from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import quote
 
-from tunaeval.errors import RecordError, TunaevalError, UsageError
-from tunaeval.files.plain_files import is_there
-from tunaeval.models.endpoint.connections import (
+from tunaeval.endpoint.connections import (
     HttpRequest,
     HttpResponse,
     Loopback,
     foreign,
 )
+from tunaeval.errors import RecordError, TunaevalError, UsageError
+from tunaeval.files.plain_files import is_there, real
+from tunaeval.reports.page.html import list_parts, page_parts, page_policy
 from tunaeval.runs.directory import RUN_FILE, load_report, read_info, runs_below
 from tunaeval.runs.matrix import is_matrix, load_matrix, loaded_matrix, read_matrix
-from tunaeval.runs.viewer.html import list_parts, page_parts, page_policy
 from tunaeval.runs.watching import Watch
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
@@ -107,13 +106,14 @@ class Pages:
             return _text(500, f"this page cannot be made: {error!r}")
 
     async def _found(self, path: str, runs: list[Path]) -> HttpResponse:
-        by_path = {f"/runs/{quote(str(one), safe='')}/": one for one in runs}
+        by_path = {f"/runs{real(one).as_uri().removeprefix('file://')}/": one for one in runs}
         place, _, last = path.rpartition("/")
         chosen = runs[0] if place == "" else by_path.get(f"{place}/")
         if chosen is None or last not in {"", "events"}:
             return _text(404, f"there is no {visible(path, 200)}; there are {', '.join(by_path)}")
         if last == "events":
-            return HttpResponse(200, _events(chosen), "text/event-stream", headers=_NOT_KEPT)
+            kind = "text/event-stream"
+            return HttpResponse(200, (), kind, headers=_NOT_KEPT, more=_events(chosen))
         if place == "" and len(runs) > 1:
             return await self._list(by_path)
         try:

@@ -11,7 +11,6 @@ from typing import TypeAlias
 import httpx2
 import orjson
 
-from tunaeval.clients.network import LOOPBACK
 from tunaeval.errors import TunaevalError
 from tunaeval.files import records
 from tunaeval.files.keys import Secret, covered, of_environment, of_fields, of_headers

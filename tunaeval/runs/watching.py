@@ -39,9 +39,9 @@ class Watch:
     def news(self) -> Iterator[JsonObject]:
         """Yield the results that have arrived, up to some megabytes of each file."""
         if is_matrix(self.directory):
-            for cell in read_matrix(self.directory).cells:
-                place = self.directory / CELLS / cell.cell
-                self._parts.setdefault(cell.cell, _Part(place))
+            for info in read_matrix(self.directory).cells:
+                place = self.directory / CELLS / info.cell
+                self._parts.setdefault(info.cell, _Part(place))
         for cell, part in self._parts.items():
             for result in part.news():
                 yield {**result, "cell": cell} if cell else result
