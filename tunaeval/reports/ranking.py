@@ -71,7 +71,7 @@ class RankedCell:
 
     `score` and `confused` are over the common scenarios. `passed`, `of` and `no_answer` count
     results (scenarios times repeats): `passed` of `of` is the score, and `no_answer` counts what
-    the whole run lacks. For a cell that is not ranked, `not_ranked` says why, `letters` is empty,
+    the whole run lacks. For a cell that is not ranked, `not_ranked` says why, `ties` is empty,
     `score.value` is None, and `of` counts all that was asked. `cost` is in the currency of the
     prices, None if a price or a count of tokens is unknown. `error` says why a cell could not be
     asked.
@@ -86,7 +86,7 @@ class RankedCell:
     of: int
     no_answer: int
     not_ranked: str | None
-    letters: str
+    ties: str
     outcomes: dict[str, int]
     sources: dict[str, int]
     latency_seconds_median: float | None
@@ -125,7 +125,7 @@ class Ranking:
         >>> matrix = tunaeval.run_matrix(
         ...     "smoke", models=[ScriptedClient([""] * 24), ScriptedClient(["Hi."] * 24)], out=None
         ... )
-        >>> [cell.letters for cell in matrix.ranking.cells]
+        >>> [cell.ties for cell in matrix.ranking.cells]
         ['a', 'a']
     """
 
@@ -145,7 +145,7 @@ class Ranking:
 
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
         for cell in self.cells:
-            yield cell.name.words, _score(cell), interval(cell.score), cell.letters
+            yield cell.name.words, _score(cell), interval(cell.score), cell.ties
 
     @property
     def ranks(self) -> bool:
@@ -286,7 +286,7 @@ def rank(
     remarks = [*_about_common(answers, able, common, max_errors)]
     remarks += _remarks([one.report for one in answers if not one.error], missing, directory)
     return Ranking(
-        cells=tuple(replace(cell, letters=letters.get(cell.name.cell, "")) for cell in cells),
+        cells=tuple(replace(cell, ties=letters.get(cell.name.cell, "")) for cell in cells),
         pairs=pairs,
         separating={name: cells for name, (cells, of) in passing.items() if 0 < len(cells) < of},
         all_pass=tuple(name for name, (cells, _) in passing.items() if len(cells) == every),
@@ -310,7 +310,7 @@ def _ranked_cell(
         of=answers.of if why_not else score.total,
         no_answer=answers.no_answer,
         not_ranked=why_not,
-        letters="",
+        ties="",
         outcomes=summary.outcomes,
         sources=summary.sources,
         latency_seconds_median=summary.latency_seconds_median,
@@ -484,7 +484,7 @@ _LINE = 1000
 """The most characters of a line below the table in Markdown."""
 
 COLUMNS = (
-    "cell", "model", "system prompt", "score", "95 % interval", "letters", "passed", "of",
+    "cell", "model", "system prompt", "score", "95 % interval", "ties", "passed", "of",
     "no answer", "outcomes", "calls from", "latency", "tokens in", "tokens out", "cost",
 )  # fmt: skip
 """The columns of the table that is on the terminal, in Markdown and in CSV."""
@@ -500,7 +500,7 @@ def table_rows(ranking: Ranking) -> Iterator[tuple[str, ...]]:
             cell.name.system_prompt or "",
             _score(cell),
             interval(cell.score),
-            cell.letters,
+            cell.ties,
             str(cell.passed),
             str(cell.of),
             str(cell.no_answer),
@@ -525,14 +525,15 @@ _SHOWN = 12
 """How many scenarios are named in a line of `lines_below`."""
 
 
+TIES_WORDS = "Same letter in `ties`: these scenarios cannot tell them apart."
+
+
 def lines_below(ranking: Ranking) -> Iterator[str]:
     """Yield the lines below the table: remarks, and what separates the cells."""
     yield from ranking.remarks
     yield from _about_cells(ranking.cells)
     if ranking.pairs:
-        yield (
-            "cells that share a letter may be equally good (exact tests of all pairs, Holm, 5 %)"
-        )
+        yield TIES_WORDS
     words = {cell.name.cell: cell.name.words for cell in ranking.cells}
     yield from (_difference(pair, words) for pair in ranking.pairs if pair.is_real)
     for what, names in (

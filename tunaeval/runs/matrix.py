@@ -330,13 +330,20 @@ def load_matrix(directory: Path | str) -> Matrix:
         Traceback (most recent call last):
         tunaeval.errors.RecordError: runs/nowhere is no matrix: there is no matrix.json in it
     """
-    path = found_run(directory)
+    return loaded_matrix(found_run(directory))
+
+
+def loaded_matrix(path: Path, *, is_running: bool = False) -> Matrix:
+    """Return the matrix in a directory; while it runs, no cell of it counts as interrupted."""
     info = read_matrix(path)
     reports = {
         cell.cell: load_report(path / CELLS / cell.cell)
         for cell in info.cells
         if not is_absent(path / CELLS / cell.cell / RUN_FILE)
     }
+    if is_running:
+        goes_on = {"interrupted": False}
+        reports = {cell: one.model_copy(update=goes_on) for cell, one in reports.items()}
     return _matrix(info, reports, path)
 
 

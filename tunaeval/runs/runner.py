@@ -283,7 +283,8 @@ class SuiteRun:
 
     def _take(self, results: Iterable[Placed]) -> None:
         for place, result in results:
-            shown = without_secrets(result, self._secrets)
+            at = {"index": place // self.options.repeats}
+            shown = without_secrets(result, self._secrets).model_copy(update=at)
             self._journal.put(place, shown)
             self.answered = self.answered or shown.outcome not in INFRASTRUCTURE
             if self._on_result is not None:

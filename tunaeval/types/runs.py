@@ -130,6 +130,10 @@ class ScenarioResult(Data):
     """The scenario's own names whose calls mean no call."""
     task: TaskRecord | None = None
     """How an episode ended and was graded; its attempts are turns. None for a single question."""
+    index: int | None = None
+    """The scenario's position in the suite, from 0, as results are kept in the order in which they
+    arrive. None in a run that is older than this field.
+    """
 
 
 class Source(Data):
