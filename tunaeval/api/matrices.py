@@ -15,6 +15,8 @@ from tunaeval.runs.matrix import Cell, Matrix, MatrixRun
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Ask
 from tunaeval.runs.suites.loading import load_suite
+from tunaeval.runs.suites.variables import prompted
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Suite
@@ -40,7 +42,7 @@ class MatrixSettings(ClientSettings, total=False):
 
 
 async def arun_matrix(
-    suite: Suite | str | Path,
+    suite: Suite | str | Path | JsonObject | list[JsonValue],
     *,
     models: Sequence[str | Client],
     system_prompts: Sequence[str | Path] | Mapping[str, str] = (),
@@ -88,8 +90,9 @@ async def arun_matrix(
         >>> [report.passed for report in matrix.cells]
         [2, 2]
     """
-    loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     prompts, parser, others = named_prompts(system_prompts), sole_parser_for(format), {**settings}
+    texts = [text for _, text in prompts if text is not None]
+    loaded = suite if isinstance(suite, Suite) else load_suite(suite, system_prompts=texts)
     fields = {name: others.pop(name) for name in settings.keys() & OPTION_NAMES}
     async with AsyncExitStack() as stack:
         cells: list[Cell] = []
@@ -100,7 +103,7 @@ async def arun_matrix(
             chosen = chosen_options(options, made, fields)
             name, price = _label(model, made, cells), (price_in, price_out)
             for title, text in prompts:
-                own = loaded if text is None else loaded.with_(system_prompt=text)
+                own = loaded if text is None else prompted(loaded, text, repr(title))
                 cells.append(Cell(name, own, made, parser, chosen, title, address, price))
         return await MatrixRun(
             cells,

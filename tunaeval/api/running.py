@@ -20,6 +20,7 @@ from tunaeval.runs.harnesses import OURS, PARAMETERS, made_harness, name_of, run
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Ask
 from tunaeval.runs.suites.loading import load_suite
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
@@ -81,7 +82,7 @@ class ClientSettings(TypedDict, total=False):
 
 
 async def arun(
-    suite: Suite | str | Path,
+    suite: Suite | str | Path | JsonObject | list[JsonValue],
     *,
     client: Client | str = "llamacpp",
     format: str | Format | Parser = "auto",  # noqa: A002 - the public word for it

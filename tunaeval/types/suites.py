@@ -57,6 +57,8 @@ class Scenario(Data):
     """Where the scenario comes from: addresses, papers, issues."""
     notes: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
+    vars: dict[str, Any] = Field(default_factory=dict)
+    """The variables with which its texts were filled, and its system prompt is to be."""
 
 
 class PackedScenarios(Sequence[Scenario]):
@@ -146,6 +148,8 @@ class Suite(BaseModel):
     """Names whose calls mean no call, as the prompt says; see `parse`."""
     tools_from: tuple[str, ...] = ()
     """Where the tools come from that the suite does not describe: MODULE:NAME, or MCP servers."""
+    notes: tuple[str, ...] = ()
+    """What is odd about the suite's files, such as columns of variables that no text uses."""
     mcp: tuple[str, ...] = ()
     """The MCP servers, as commands or addresses, that run the calls of tasks of many turns."""
 
@@ -294,6 +298,8 @@ def _digested(scenario: Scenario) -> JsonObject:
         del data["task"]["faults"]
     if scenario.expect.min_calls is None:
         del data["expect"]["min_calls"]
+    if not scenario.vars:
+        del data["vars"]
     return data
 
 
