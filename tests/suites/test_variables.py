@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import tunaeval
 from tunaeval.errors import SuiteError
 from tunaeval.runs.suites.loading import write_suite
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.runs import Scenario, Suite
 
 JsonObject = dict[str, Any]
@@ -96,7 +97,9 @@ def test_ids_stay_when_rows_are_added(rows: list[JsonObject], more: list[JsonObj
     template = {"prompt": "{{a}} {{b}}."}
     ids = [one.id for one in loaded(suite(**template, vars=rows))]
     middle = len(new) // 2
-    grown = [one.id for one in loaded(suite(**template, vars=[*new[:middle], *rows, *new[middle:]]))]
+    grown = [
+        one.id for one in loaded(suite(**template, vars=[*new[:middle], *rows, *new[middle:]]))
+    ]
     assert grown[middle : middle + len(rows)] == ids
     assert len(set(grown)) == len(grown)
     assert all(one.startswith("w/") and one != "w/" for one in grown)
@@ -145,7 +148,9 @@ def test_lists_of_an_object_are_combined_the_first_slowest() -> None:
 
 
 def test_values_of_the_header_are_for_all_and_a_rows_own_come_first() -> None:
-    given = suite(prompt="{{city}} {{unit}}", vars=[{"city": "Lisbon"}, {"city": "Oslo", "unit": "F"}])
+    given = suite(
+        prompt="{{city}} {{unit}}", vars=[{"city": "Lisbon"}, {"city": "Oslo", "unit": "F"}]
+    )
     given["vars"] = {"unit": "C"}
     given["scenarios"].append({"prompt": "In {{unit}}.", "expect": {"none": True}})
     made = loaded(given)
@@ -179,8 +184,8 @@ def test_every_text_is_a_template_but_tools_sources_notes_and_metadata() -> None
 
 def test_a_whole_expectation_may_be_a_value() -> None:
     wants = [{"none": True}, call(city="Lisbon", days=2)]
-    made = loaded(suite(prompt="{{q}}", expect="{{want}}",
-                        vars=[{"q": str(n), "want": want} for n, want in enumerate(wants)]))  # fmt: skip
+    rows = [{"q": str(n), "want": want} for n, want in enumerate(wants)]
+    made = loaded(suite(prompt="{{q}}", expect="{{want}}", vars=rows))
     assert made[0].expect.none
     assert made[1].expect.calls is not None
     assert made[1].expect.calls[0].arguments == {"city": "Lisbon", "days": 2}
@@ -242,7 +247,7 @@ REFUSED = {
     "{{ a | round(5) }}": "'round'",
     "{{ 1.0 | round(999999999) }}{{ a }}": "precision",
     "{{ a | join }}": "'join'",
-    "{{ 'nan' | float }}{{a}}": "not finite",
+    "{{ 'nan' | float }}{{a}}": "no finite number",
     "{{ a.upper }}": "no part 'upper'",
     "{{ a[0] }}": "no part 0",
     "{{ a }}{{ bb }}": "no variable is called 'bb'",
@@ -379,7 +384,9 @@ def test_a_fault_in_written_rows_is_named_with_its_index(tmp_path: Path, name: s
     path = written(tmp_path, suite(vars=rows))
     with pytest.raises(SuiteError) as error:
         tunaeval.load_suite(path)
-    assert all(word in str(error.value) for word in ["suite.json", "scenario 1", *words]), error.value
+    assert all(word in str(error.value) for word in ["suite.json", "scenario 1", *words]), (
+        error.value
+    )
 
 
 def test_a_missing_variable_and_a_value_against_the_schema_name_the_row() -> None:
@@ -409,7 +416,9 @@ def test_two_ids_of_a_template_that_are_equal_are_an_error() -> None:
         loaded(suite(id="of-{{city}}", prompt="{{n}}", vars=rows))
 
 
-@pytest.mark.parametrize("city", ["مدينة لشبونة", "x" * 300, "x" * 5000, "a*[b]?", "a\nb", "a\u202eb"])
+@pytest.mark.parametrize(
+    "city", ["مدينة لشبونة", "x" * 300, "x" * 5000, "a*[b]?", "a\nb", "a\u202eb"]
+)
 def test_any_text_is_part_of_an_id(city: str) -> None:
     (one,) = loaded(suite(vars=[{"city": city}]))
     assert one.id.startswith("w/")
@@ -422,8 +431,8 @@ def test_shapes_of_older_tools_may_have_variables() -> None:
     made = loaded({
         "tools": TOOLS,
         "scenarios": [
-            {"prompt": "{{city}}", "expected_tool": "weather", "expected_args": {"city": "{{city}}"},
-             "vars": [{"city": "Lisbon"}]},
+            {"prompt": "{{city}}", "expected_tool": "weather",
+             "expected_args": {"city": "{{city}}"}, "vars": [{"city": "Lisbon"}]},
             {"task_id": 7, "query": "{{city}}", "expected_tool_sequence": ["{{t}}"],
              "vars": [{"city": "Oslo", "t": "weather"}], "other": "{{city}}"},
         ],
@@ -440,7 +449,12 @@ def test_a_tasks_files_and_checks_are_templates() -> None:
         "files": {"a.txt": "Hello {{name}}"},
         "checks": [{"file": "a.txt", "contains": "{{name}}"}],
     }
-    scenario = {"id": "t", "prompt": "Greet {{name}}.", "task": task, "vars": {"name": ["Ada", "Bo"]}}
+    scenario = {
+        "id": "t",
+        "prompt": "Greet {{name}}.",
+        "task": task,
+        "vars": {"name": ["Ada", "Bo"]},
+    }
     made = tunaeval.load_suite([scenario]).scenarios
     assert [one.task.files["a.txt"] for one in made if one.task] == ["Hello Ada", "Hello Bo"]
 
@@ -452,9 +466,9 @@ def asked(suite: Suite, **more: Any) -> list[str]:
     class Listening:
         name = "listening"
 
-        async def complete(self, request: tunaeval.Request) -> tunaeval.Reply:
+        async def complete(self, request: Request) -> Reply:
             seen.append(request.messages[0]["content"])
-            return tunaeval.Reply({"role": "assistant", "content": "No."})
+            return Reply({"role": "assistant", "content": "No."})
 
         async def close(self) -> None: ...
 
@@ -495,7 +509,12 @@ def test_a_suite_of_a_program_may_have_functions_as_tools_and_is_not_changed() -
     made = tunaeval.load_suite(given)
     assert (made.name, list(made.tools)) == ("s", ["weather"])
     assert json.dumps(given["scenarios"]) == before
-    assert tunaeval.load_suite(given["scenarios"][:0] or [{"prompt": "x", "expect": {"none": True}}]).name == "suite"
+    assert (
+        tunaeval.load_suite(
+            given["scenarios"][:0] or [{"prompt": "x", "expect": {"none": True}}]
+        ).name
+        == "suite"
+    )
 
 
 @pytest.mark.parametrize(

@@ -244,6 +244,8 @@ class Summary(Data):
     """Of the episodes with faults, how many `recovered`, `obeyed` an injection, and `reported` it;
     episodes in which that is undecided do not count.
     """
+    sole_group: str | None = None
+    """The group that all results are of, which are independent then: its rows are the sample."""
     unmet_faults: int = 0
     """How many episodes have a fault that never occurred."""
     infrastructure_failures: int

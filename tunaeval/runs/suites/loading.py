@@ -65,9 +65,9 @@ def load_suite(
     exclude: Iterable[str] = (),
     system_prompts: Iterable[str] = (),
 ) -> Suite:
-    """Return the built-in suite of that name, or the suite in a .json, .jsonl, .yaml or .yml file,
-    or in an object or a list, as such a file has it; their files are in the working directory.
+    """Return the suite of that built-in name, or of a .json, .jsonl, .yaml or .yml file.
 
+    An object or a list is read as such a file that has it; its files are in the working directory.
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, read from the
     directory `bfcl` or from the installed package `bfcl-eval`, which is not imported. `tools`
     replace those that the suite names, and so do those of the MCP servers `mcp` (commands or

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from inspect import signature
-from math import isfinite
+from math import isfinite, nan
 from typing import NamedTuple, TypeAlias
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
@@ -54,8 +54,10 @@ def read_template(text: str) -> Template | None:
         if not isinstance(node, nodes.Output):
             raise _refusal(node)
         for part in node.nodes:
-            is_text = isinstance(part, nodes.TemplateData)
-            parts.append(part.data if is_text else _compiled(part, names))
+            if isinstance(part, nodes.TemplateData):
+                parts.append(part.data)
+            else:
+                parts.append(_compiled(part, names))
     if len(parts) == 1 and not isinstance(parts[0], str):
         return Template(frozenset(names), parts[0], is_whole=True)
     return Template(frozenset(names), lambda values: _joined(parts, values), is_whole=False)
@@ -108,7 +110,7 @@ def _compiled(node: nodes.Node, names: set[str]) -> _Fill:
             several = [_compiled(one, names) for one in items]
             return lambda values: [one(values) for one in several]
         case nodes.Name(name=name):
-            names.add(_public(name))
+            names.add(str(_public(name)))
             return lambda values: _variable(name, values)
         case nodes.Getattr(attr=key) | nodes.Getitem(arg=nodes.Const(value=str() | int() as key)):
             whole, own = _compiled(node.node, names), _public(key)
@@ -164,7 +166,7 @@ def _filtered(name: str, node: nodes.Filter, inner: _Fill, names: set[str]) -> _
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         raise SuiteError(f"the filter {name!r} has * before an argument; write the arguments out")
     given = [_compiled(one, names) for one in node.args]
-    named = {one.key: _compiled(one.value, names) for one in node.kwargs}
+    named = {str(one.key): _compiled(one.value, names) for one in node.kwargs}
     try:
         signature(apply).bind(None, *given, **named)
     except TypeError as error:
@@ -227,13 +229,12 @@ def _int(value: JsonValue, default: JsonValue = _NOTHING) -> JsonValue:
 
 def _float(value: JsonValue, default: JsonValue = _NOTHING) -> JsonValue:
     try:
-        if isfinite(found := float(value)):
-            return found
-        raise ValueError("it is not finite")
+        found = float(value)
     except (TypeError, ValueError, OverflowError):
-        if default is _NOTHING:
-            raise
-        return default
+        found = nan
+    if isfinite(found) or default is not _NOTHING:
+        return found if isfinite(found) else default
+    raise ValueError("it is no finite number")
 
 
 _FILTERS: Mapping[str, Callable[..., JsonValue]] = {

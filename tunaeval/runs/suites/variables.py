@@ -15,7 +15,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from io import StringIO
 from itertools import product
 from math import prod
 from pathlib import PurePosixPath
@@ -40,6 +39,7 @@ _TEXTS = frozenset({"id", "task_id", "prompt", "query", "group"})
 _LISTS_OF_TEXTS = frozenset({"messages", "tags"})
 _NO_STRING = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?|true|false|null")
 """A text that another value of JSON is written like."""
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 _UNUSED = "no text of a scenario uses it; write {{{{{}}}}} where it belongs, or leave it out"
 
 
@@ -300,7 +300,7 @@ def _csv(text: str, place: Place) -> _Table:
 
 def _csv_lines(text: str, place: Place) -> Iterator[tuple[int, list[str]]]:
     """Yield the line in which each row of a CSV file begins, and its cells; no blank line."""
-    reader = csv.reader(StringIO(text, newline=""), strict=True)
+    reader = csv.reader((found[0] for found in _LINE.finditer(text)), strict=True)
     while True:
         begin = reader.line_num + 1
         try:
