@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Unpack
@@ -91,8 +91,7 @@ async def arun_matrix(
         [2, 2]
     """
     prompts, parser, others = named_prompts(system_prompts), sole_parser_for(format), {**settings}
-    texts = [text for _, text in prompts if text is not None]
-    loaded = suite if isinstance(suite, Suite) else load_suite(suite, system_prompts=texts)
+    loaded = suite if isinstance(suite, Suite) else _loaded(suite, prompts)
     fields = {name: others.pop(name) for name in settings.keys() & OPTION_NAMES}
     async with AsyncExitStack() as stack:
         cells: list[Cell] = []
@@ -114,6 +113,12 @@ async def arun_matrix(
             take_over=take_over,
             max_errors=max_errors,
         ).run()
+
+
+def _loaded(
+    suite: str | Path | JsonObject | list[JsonValue], prompts: Iterable[tuple[object, str | None]]
+) -> Suite:
+    return load_suite(suite, system_prompts=[text for _, text in prompts if text is not None])
 
 
 run_matrix = blocking(arun_matrix, "await tunaeval.arun_matrix(...)")

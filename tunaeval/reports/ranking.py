@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from io import StringIO
 from itertools import combinations, zip_longest
 from string import ascii_lowercase
-from typing import TextIO, TypeAlias
+from typing import ClassVar, TextIO, TypeAlias
 
 from tunaeval.matching.assignment import NO_OTHERS
 from tunaeval.showing import counted, shows, visible
@@ -143,9 +143,12 @@ class Ranking:
         best = f"first {self.cells[0].name.words}" if self.ranks else "none is ranked"
         return f"Ranking of {counted(len(self.cells), 'cell')}, {best}"
 
+    _HEADS: ClassVar[tuple[str, ...]] = ("cell", "score", "passed", "of", "ties", "interval")
+
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
         for cell in self.cells:
-            yield cell.name.words, _score(cell), interval(cell.score), cell.letters
+            counts, name = (str(cell.passed), str(cell.of)), f"{cell.name.cell} {cell.name.words}"
+            yield name, _score(cell), *counts, cell.letters, interval(cell.score)
 
     @property
     def ranks(self) -> bool:

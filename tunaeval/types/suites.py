@@ -25,7 +25,7 @@ from tunaeval.errors import SuiteError, UnknownNameError, UsageError
 from tunaeval.showing import counted, shows
 
 from .calls import JsonObject, JsonValue, Tools
-from .figures import Data
+from .figures import Data, undeprecated
 from .tasks import Expectation, Task
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
@@ -148,6 +148,7 @@ class Suite(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, defer_build=True)
+    __dir__ = undeprecated
 
     name: str
     scenarios: Sequence[Scenario]

@@ -20,6 +20,7 @@ from jinja2.filters import do_round, do_title
 from tunaeval.errors import SuiteError, UnknownNameError
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import written
 
 MAX_CHARACTERS = 1 << 20
 """The longest text that is made of others."""
@@ -44,10 +45,8 @@ class _MissingError(SuiteError):
 
 
 @lru_cache(8)
-def read_template(text: str) -> Template | None:
-    """Return the template in a text, or None for a text without any. Raises `SuiteError`."""
-    if "{{" not in text and "{%" not in text and "{#" not in text:
-        return None
+def read_template(text: str) -> Template:
+    """Return a text as a template. Raises `SuiteError`."""
     names = set[str]()
     parts: list[str | _Fill] = []
     for node in _parsed(text):
@@ -79,11 +78,6 @@ def _parsed(text: str) -> list[nodes.Node]:
 
 
 _AS_IT_IS = "write {% raw %}...{% endraw %} around what is no template"
-
-
-def written(value: JsonValue) -> str:
-    """Return a value within a text: a text as it is, and anything else as JSON writes it."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _joined(parts: Iterable[str | _Fill], values: JsonObject) -> str:

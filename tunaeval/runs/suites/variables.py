@@ -18,15 +18,18 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from pathlib import PurePosixPath
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from tunaeval.errors import SuiteError
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.json_text import written
 from tunaeval.types.runs import Suite
 
 from .files import Place, SuiteFile, inside, json_lines, read_json, read_text
-from .templates import Template, read_template, written
+
+if TYPE_CHECKING:
+    from .templates import Template
 
 MAX_ROWS = 1_000_000
 """The most rows that an object's lists are combined to."""
@@ -136,11 +139,9 @@ class Variables:
             self.notes.append(f"{table.file}: no text of {base!r} uses the columns {columns}")
 
     def _prompts(self) -> Iterator[Template]:
-        for text in self.given or [self.own]:
-            with self.file.place.at("system_prompt").named_in(SuiteError):
-                found = read_template(text)
-            if found is not None:
-                yield found
+        at = self.file.place.at("system_prompt")
+        found = (_template(text, at) for text in self.given or [self.own])
+        return (one for one in found if one is not None)
 
     def _table(self, given: JsonValue, at: Place) -> _Table:
         match given:
@@ -168,9 +169,20 @@ def prompted(suite: Suite, text: str, name: str) -> Suite:
 
 def filled_prompt(text: str, values: JsonObject, place: Place | None = None) -> str:
     """Return the system prompt for a scenario with these variables; without any, it stays."""
-    with (place or Place("")).at("system_prompt").named_in(SuiteError):
-        template = read_template(text) if values else None
+    at = (place or Place("")).at("system_prompt")
+    template = _template(text, at) if values else None
+    with at.named_in(SuiteError):
         return text if template is None else written(template.fill(values))
+
+
+def _template(text: str, place: Place) -> Template | None:
+    """Return the template in a text, or None for a text without any."""
+    if "{{" not in text and "{%" not in text and "{#" not in text:
+        return None
+    from .templates import read_template  # noqa: PLC0415 - it loads jinja2
+
+    with place.named_in(SuiteError):
+        return read_template(text)
 
 
 def _templates_in(fields: JsonObject, place: Place, names: set[str]) -> _Part:
@@ -184,8 +196,7 @@ def _templates_in(fields: JsonObject, place: Place, names: set[str]) -> _Part:
             case list():
                 return [part(one, (*path, index)) for index, one in enumerate(value)]
             case str():
-                with place.at(*path).named_in(SuiteError):
-                    template = read_template(value)
+                template = _template(value, place.at(*path))
                 if template is not None:
                     names.update(template.names)
                     in_list = path[0] in _LISTS_OF_TEXTS and len(path) > 1
