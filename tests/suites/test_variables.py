@@ -40,9 +40,8 @@ TOOLS = [
     }
 ]
 
-keys = st.text(
-    st.characters(exclude_characters="$", exclude_categories=["Cs"]), max_size=3
-)  # which begins a matcher
+# "$" begins a matcher.
+keys = st.text(st.characters(exclude_characters="$", exclude_categories=["Cs"]), max_size=3)
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=12),
