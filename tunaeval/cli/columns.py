@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tunaeval.api.matrices import named_prompts, paired, prompt_text
 from tunaeval.errors import UsageError
-from tunaeval.runs.suites.variables import prompted
+from tunaeval.runs.run_matrix import named_prompts, paired, prompt_text
+from tunaeval.tasks.suites.variables import prompted
 from tunaeval.types.runs import Suite
 
 from .options import add_options, options_in
