@@ -50,7 +50,7 @@ HOMES = {
     "pytest": ("testing",),
     "tenacity": ("clients", "tools"),
     "hypothesis": ("testing",),
-    "jinja2": ("parsing", "reports"),
+    "jinja2": ("parsing", "reports", "tasks"),
     "pyarrow": ("reports", "data"),
     "rich": ("reports",),
     "argparse": ("cli",),

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tunaeval.errors import SuiteError
-from tunaeval.runs.suites.loading import write_suite
+from tunaeval.tasks.suites.loading import write_suite
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.runs import Scenario, Suite
 

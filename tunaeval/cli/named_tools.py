@@ -20,11 +20,11 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-from tunaeval.api.matrices import prompt_text
 from tunaeval.errors import ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there, read_plain
 from tunaeval.registry import words_of
 from tunaeval.reports.drift import compare_tools
+from tunaeval.runs.run_matrix import prompt_text
 from tunaeval.showing import brief, counted
 from tunaeval.tasks.suites.loading import (
     catalogue_names,

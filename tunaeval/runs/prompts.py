@@ -28,12 +28,11 @@ from tunaeval.files.plain_files import table_of
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import format_named, instructions, parser_for, render
 from tunaeval.parsing.constraint import Constraint, breach, constrain, takes_prose
+from tunaeval.tasks.suites.variables import filled_prompt
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import Reply, text_of
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, Suite
-
-from .suites.variables import filled_prompt
 
 Ask: TypeAlias = Literal["api", "prompt", "schema"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
