@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias, overload
 
@@ -29,6 +30,8 @@ from .figures import Data
 from .tasks import Expectation, Task
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
+Unreadable: TypeAlias = Literal["retry", "end"]
+"""What follows a reply with a call that cannot be read: a note, or what follows an answer."""
 
 
 class Scenario(Data):
@@ -57,6 +60,23 @@ class Scenario(Data):
     """Where the scenario comes from: addresses, papers, issues."""
     notes: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One attempt at a task of many turns: its scenario, its repeat (from 1), and a seed, which is
+    the same in every run with the same `--seed`, and random in a run without one.
+
+    Examples:
+        >>> (scenario, *_) = tunaeval.load_suite("repair-tasks").scenarios
+        >>> episode = tunaeval.Episode(scenario, repeat=2, seed="1 fix-import 2")
+        >>> episode.scenario.task.limits.turns, episode.repeat
+        (16, 2)
+    """
+
+    scenario: Scenario
+    repeat: int = 1
+    seed: str = ""
 
 
 class PackedScenarios(Sequence[Scenario]):
@@ -146,6 +166,10 @@ class Suite(BaseModel):
     """Names whose calls mean no call, as the prompt says; see `parse`."""
     tools_from: tuple[str, ...] = ()
     """Where the tools come from that the suite does not describe: MODULE:NAME, or MCP servers."""
+    unreadable: Unreadable = "retry"
+    """In tasks: with "end", one call that cannot be read makes its whole reply an answer."""
+    as_written: bool = False
+    """Whether calls are read without the tools' schemas and run in any case, offered or not."""
     mcp: tuple[str, ...] = ()
     """The MCP servers, as commands or addresses, that run the calls of tasks of many turns."""
 
@@ -171,6 +195,8 @@ class Suite(BaseModel):
         scenarios = digest.hexdigest()
         digest.update(b'],"system_prompt":' + _canonical(self.system_prompt))
         digest.update(b',"tools":' + _canonical(_tools_digested(self.tools)))
+        if self.unreadable != "retry":
+            digest.update(b',"unreadable":' + _canonical(self.unreadable))
         digest.update(b',"without_prompt":true}' if self.without_prompt else b"}")
         return digest.hexdigest(), scenarios
 
@@ -292,6 +318,8 @@ def _digested(scenario: Scenario) -> JsonObject:
         data["messages"] = list(scenario.messages)
     if scenario.task is not None and not scenario.task.faults:
         del data["task"]["faults"]
+    if scenario.task is not None and scenario.task.limits.steps is None:
+        del data["task"]["limits"]["steps"]
     if scenario.expect.min_calls is None:
         del data["expect"]["min_calls"]
     return data
