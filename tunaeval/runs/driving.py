@@ -354,11 +354,9 @@ class _Driver:
         )
 
     async def _user(self, answered: Answered) -> str | None:
-        if answered.number <= len(self.task.users):
-            entry = self.task.users[answered.number - 1]
-            return entry if isinstance(entry, str) else entry.text
-        if self.environment.user is None:
-            return None
+        written = self.task.said(answered.number)
+        if written is not None or self.environment.user is None:
+            return written
         says = self.environment.user(copied(answered.messages), copied(self.episode))
         text = await says if inspect.isawaitable(says) else says
         if text is not None and not isinstance(text, str):

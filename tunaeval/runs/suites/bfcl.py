@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
-from tunaeval.files.plain_files import entries, table_of
+from tunaeval.files.plain_files import entries, is_directory, table_of
 from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
@@ -87,7 +87,7 @@ def read_bfcl(
     if template is None or "match" in template:
         answers = {row["id"]: row for _, row in _rows(path.parent / "possible_answer" / path.name)}
     called: _Called = str if dots else lambda name: name.replace(".", "_")
-    documents = _Documents(path.parent / "multi_turn_func_doc")
+    documents = _Documents(path.parent if is_directory(path.parent / _DOCUMENTS) else None)
     scenarios = []
     for place, row in _rows(path):
         answer = answers.get(row["id"])
@@ -170,11 +170,14 @@ def _scenario(
     )
 
 
-class _Documents:
-    """The descriptions of functions in a folder, read when a class is first needed."""
+_DOCUMENTS = "multi_turn_func_doc"
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+
+class _Documents:
+    """The descriptions of functions beside the data, or in the package, read when first needed."""
+
+    def __init__(self, data: Path | None) -> None:
+        self._data = data
         self._known: dict[tuple[str, ...], Tools] = {}
 
     def tools(self, classes: tuple[str, ...]) -> Tools:
@@ -183,9 +186,10 @@ class _Documents:
             rows: list[JsonValue] = []
             for name in classes:
                 file = f"{CLASS_FILES[name]}.json"
-                place = Place(f"{self._folder.name}/{file}")
-                rows += [row for _, row in json_lines(read_text(self._folder / file, place), place)]
-            self._known[classes] = _tools(rows, Place(self._folder.name), str)
+                place = Place(f"{_DOCUMENTS}/{file}")
+                path = bfcl_directory(self._data) / _DOCUMENTS / file
+                rows += [row for _, row in json_lines(read_text(path, place), place)]
+            self._known[classes] = _tools(rows, Place(_DOCUMENTS), str)
         return self._known[classes]
 
 
