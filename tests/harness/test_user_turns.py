@@ -26,6 +26,7 @@ from tests.harness.whole_runs import Answers
 from tunaeval.errors import SuiteError, UsageError
 from tunaeval.runs.grading import checks
 from tunaeval.runs.grading.grades import FinalState, partial_of
+from tunaeval.runs.suites.loading import write_suite
 from tunaeval.types.exchange import Request
 from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall, ScenarioResult
 
@@ -265,8 +266,6 @@ def test_only_a_suite_with_another_rule_has_another_digest(tmp_path: Path) -> No
 
 
 def test_a_suite_with_arriving_tools_is_written_and_read_back(tmp_path: Path) -> None:
-    from tunaeval.runs.suites.loading import write_suite
-
     suite = suite_of(tmp_path, {**TASK, "users": ["Go.", LATER]}).with_(unreadable="end")
     write_suite(suite, tmp_path / "copy.jsonl")
     again = tunaeval.load_suite(tmp_path / "copy.jsonl")

@@ -96,13 +96,11 @@ def generated(stream: Iterator[Step], turns: int) -> list[list[Any]]:
     results: list[list[Any]] = []
     for _ in range(turns):
         results.append([])
-        steps = 0
-        for step in stream:
+        for count, step in enumerate(stream, 1):
             results[-1].append(kept(step))
             if decoded(kept(step)) is None:
                 break
-            steps += 1
-            if steps > 20:
+            if count > 20:
                 return results
     return results
 
@@ -143,8 +141,7 @@ def played(trajectories: dict[str, tuple[Scenario, list[Step]]], **options: Any)
 
     suite = tunaeval.load_suite(f"bfcl:{CATEGORIES[0]}").with_(
         scenarios=tuple(
-            scenario.model_copy(update={"id": name})
-            for name, (scenario, _) in trajectories.items()
+            scenario.model_copy(update={"id": name}) for name, (scenario, _) in trajectories.items()
         )
     )
     report = tunaeval.run(suite, client=Answers(answer), out=None, **options)
@@ -175,11 +172,13 @@ def _places(turns: Turns) -> list[tuple[int, int]]:
         (number, at)
         for number, turn in enumerate(turns)
         for at, step in enumerate(turn)
-        if not isinstance(step, str)
+        if step and not isinstance(step, str)
     ]
 
 
-def _changed(turns: Turns, draw: random.Random, change: Callable[[JsonObject], JsonObject]) -> Turns:
+def _changed(
+    turns: Turns, draw: random.Random, change: Callable[[JsonObject], JsonObject]
+) -> Turns:
     """With the arguments of one call changed."""
     number, at = draw.choice(_places(turns))
     step = turns[number][at]
@@ -271,7 +270,7 @@ def _reversed(turns: Turns, draw: random.Random, scenario: Scenario) -> Turns:
 def _padded(steps: int, *, last: bool) -> Damage:
     """One turn has so many steps."""
 
-    def damage(turns: Turns, draw: random.Random, scenario: Scenario) -> Turns:
+    def damage(turns: Turns, draw: random.Random, _: Scenario) -> Turns:
         turn = turns[-1] if last else turns[draw.randrange(max(1, len(turns) - 1))]
         pads: list[Step] = [[UNKNOWN], [("pwd", {})], [("ls", {})], [("fuelLevel", {})]]
         while len(turn) - 1 < steps:
@@ -288,7 +287,7 @@ def _early(turns: Turns, draw: random.Random, scenario: Scenario) -> Turns:
     places = [
         (number, at)
         for number, at in _places(turns)
-        if number and any(name in out for name, _ in turns[number][at])  # type: ignore[misc]
+        if number and not out.isdisjoint(one[0] for one in turns[number][at])
     ]
     if not places:
         return _moved(-1)(turns, draw, scenario)
@@ -310,7 +309,7 @@ def _with(more: JsonObject) -> Damage:
     return lambda turns, draw, _: _changed(turns, draw, lambda given: {**given, **more})
 
 
-def _other_case(turns: Turns, draw: random.Random, scenario: Scenario) -> Turns:
+def _other_case(turns: Turns, draw: random.Random, _: Scenario) -> Turns:
     number, at = draw.choice(_places(turns))
     step = turns[number][at]
     assert isinstance(step, list)

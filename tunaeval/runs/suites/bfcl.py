@@ -28,7 +28,7 @@ from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.runs import Expectation, Scenario, Task
 from tunaeval.types.tasks import Limits, PythonCheck, UserMessage
 
-from .bfcl_classes import BFCL_TASK, CHECK, CLASS_FILES, check_installed
+from .bfcl_classes import BFCL_TASK, CHECK, CLASS_FILES, NEEDED, check_installed
 from .files import Place, json_lines, read_text
 
 BFCL_PREFIX = "bfcl:"
@@ -118,7 +118,8 @@ def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
         if (match := BFCL_FILE.fullmatch(path.name)) and match[2] in names
     }
     if not found:
-        raise SuiteError(f"{place}: there is no BFCL_v4_{names[0]}.json in this directory")
+        needed = f"; {NEEDED}" if has_many_turns(category) else ""
+        raise SuiteError(f"{place}: there is no BFCL_v4_{names[0]}.json in this directory{needed}")
     return max(found)[1]
 
 

@@ -40,6 +40,10 @@ CLASS_FILES: Mapping[str, str] = _DATA["modules"]
 """The module of each class, and so the name of the file that describes its functions."""
 _STATELESS, _REFUSED = frozenset(_DATA["stateless"]), frozenset(_DATA["refused"])
 _LARGEST: Mapping[str, int] = _DATA["largest"]
+NEEDED = (
+    "BFCL's tasks of many turns need its data and classes: run "
+    "pip install --no-deps bfcl-eval, and pip install 'tunaeval[bfcl]'"
+)
 _ERROR = "Error during execution: "
 _PRECISE = Lock()
 """Held while a call uses the precision of mpmath, which all threads share."""
@@ -47,14 +51,16 @@ _PRECISE = Lock()
 
 def check_installed() -> None:
     """Raise SuiteError with both commands if the classes, or what they need, are not installed."""
-    lacking = [name for name in ("bfcl_eval", "mpmath") if find_spec(name) is None]
-    if not lacking and find_spec(_PACKAGE) is None:
-        lacking = [_PACKAGE]
-    if lacking:
-        raise SuiteError(
-            f"{lacking[0]} is not installed, and BFCL's tasks of many turns need it; run "
-            "pip install --no-deps bfcl-eval, and pip install 'tunaeval[bfcl]'"
-        )
+    for name in ("bfcl_eval", "mpmath", _PACKAGE):
+        if not _is_there(name):
+            raise SuiteError(f"{name} is not installed; {NEEDED}")
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):  # of a package above it, or one that is half imported
+        return False
 
 
 class Instances:
@@ -86,8 +92,8 @@ class Instances:
                 return f"{_ERROR}{key} is too large"
         is_precise = "precision" in named and _PRECISE.acquire(timeout=1)
         try:
-            return _text(self.methods[name](*positional, **named))
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a class may raise anything
+            return _text(self.methods[name](*positional, **copied(dict(named))))
+        except BaseException as error:  # noqa: BLE001 - in a thread, where Ctrl-C never arrives
             return f"{_ERROR}{error}"
         finally:
             if is_precise:
@@ -96,10 +102,11 @@ class Instances:
     def difference(self, wanted: Instances) -> str | None:
         """Return what is not as in the wanted objects, private attributes aside, or None."""
         for name, theirs in wanted._objects.items():
-            for key in vars(theirs):
-                ours = getattr(self._objects[name], key)
-                if not key.startswith("_") and ours != getattr(theirs, key):
-                    return f"{name}.{key} is {brief(ours)}, wanted {brief(getattr(theirs, key))}"
+            public = (key for key in vars(theirs) if not key.startswith("_"))
+            for key in public:
+                found, want = getattr(self._objects[name], key), getattr(theirs, key)
+                if found != want:
+                    return f"{name}.{key} is {brief(found)}, wanted {brief(want)}"
         return None
 
 
