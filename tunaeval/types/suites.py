@@ -71,7 +71,7 @@ class Episode:
         >>> (scenario, *_) = tunaeval.load_suite("repair-tasks").scenarios
         >>> episode = tunaeval.Episode(scenario, repeat=2, seed="1 fix-import 2")
         >>> episode.scenario.task.limits.turns, episode.repeat
-        (16, 2)
+        (12, 2)
     """
 
     scenario: Scenario
