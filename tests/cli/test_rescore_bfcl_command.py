@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tuna
-from tests.harness.bfcl_folders import (
+from tests.runs.bfcl_folders import (
     write_package,
     write_prompts,
     write_results,

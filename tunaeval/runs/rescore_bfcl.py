@@ -29,8 +29,18 @@ from tunaeval.files.plain_files import entries, is_directory, real
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.parsing.reader import abstaining_names
+from tunaeval.reports.replies import Read, reading
 from tunaeval.reports.summary import summarise
 from tunaeval.showing import brief
+from tunaeval.tasks.suites.bfcl import (
+    BFCL_FILE,
+    bfcl_directory,
+    bfcl_file,
+    bfcl_version,
+    category_of,
+    read_bfcl,
+)
+from tunaeval.tasks.suites.files import Place, read_json, read_text
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.exchange import Reply
 from tunaeval.types.messages import Usage
@@ -50,21 +60,8 @@ from tunaeval.types.wanted import wanted_name, wanted_path
 from tunaeval.workers import in_daemon
 
 from .driving import CHECKS_SECONDS
-from .episode import Read, Trial, Turn, reread
-from .grading.grades import grade, partial_of
+from .episode import Trial, Turn, reread
 from .options import RunOptions
-from .reading import reading
-from .suites.bfcl import (
-    BFCL_FILE,
-    bfcl_directory,
-    bfcl_file,
-    bfcl_version,
-    category_of,
-    has_many_turns,
-    read_bfcl,
-)
-from .suites.bfcl_classes import check_installed
-from .suites.files import Place, read_json, read_text
 from .turns import final_state, read_turn, task_result
 
 _ENOUGH = 5

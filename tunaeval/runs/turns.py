@@ -29,6 +29,7 @@ from typing import Any, TypeAlias
 from tunaeval.errors import TransportFailure
 from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import counted
+from tunaeval.tasks.grades import FinalState, UserTurn, again, grade, partial_of, recovered
 from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.json_text import json_object
@@ -57,7 +58,6 @@ from .episode import (
     read_at_all_levels,
     result_of,
 )
-from .grading.grades import FinalState, UserTurn, again, grade, partial_of, recovered
 from .prompts import Ask, Asking, dumped, said
 
 
