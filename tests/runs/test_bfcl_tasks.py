@@ -1,6 +1,6 @@
 """BFCL's categories of many turns, with a class in the place of BFCL's own.
 
-That they are judged as by BFCL itself is in `tests/suites/test_bfcl_multi_turn.py`.
+That they are judged as by BFCL itself is in `tests/tasks/test_bfcl_multi_turn.py`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import pytest
 
 import tunaeval
 from tests.faults.runs import within
-from tests.harness.bfcl_folders import write_lines, write_package, write_task_prompts
-from tests.harness.whole_runs import Answers
+from tests.runs.bfcl_folders import write_lines, write_package, write_task_prompts
+from tests.runs.whole_runs import Answers
 from tunaeval.errors import SuiteError
-from tunaeval.runs.suites.loading import write_suite
+from tunaeval.tasks.suites.loading import write_suite
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.runs import ScenarioResult
 

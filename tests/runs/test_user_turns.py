@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
-from tests.harness.tasks import (
+from tests.runs.tasks import (
     READ,
     REPAIR,
     TASK,
@@ -22,11 +22,11 @@ from tests.harness.tasks import (
     scripted,
     suite_of,
 )
-from tests.harness.whole_runs import Answers
+from tests.runs.whole_runs import Answers
 from tunaeval.errors import SuiteError, UsageError
-from tunaeval.runs.grading import checks
-from tunaeval.runs.grading.grades import FinalState, partial_of
-from tunaeval.runs.suites.loading import write_suite
+from tunaeval.tasks import checks
+from tunaeval.tasks.grades import FinalState, partial_of
+from tunaeval.tasks.suites.loading import write_suite
 from tunaeval.types.exchange import Request
 from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall, ScenarioResult
 

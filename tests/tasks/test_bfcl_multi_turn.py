@@ -24,8 +24,8 @@ from typing import Any, TypeAlias
 import pytest
 
 import tunaeval
-from tests.harness.whole_runs import Answers
-from tunaeval.runs.suites.bfcl import BFCL_MULTI_TURN
+from tests.runs.whole_runs import Answers
+from tunaeval.tasks.suites.bfcl import BFCL_MULTI_TURN
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.runs import Scenario

@@ -16,22 +16,22 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from importlib.resources import files
 from itertools import zip_longest
 from secrets import token_hex
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tunaeval.errors import TransportFailure, TunaevalError, UsageError, WorkspaceError
 from tunaeval.registry import words_of
 from tunaeval.showing import brief
 from tunaeval.tasks import suites
 from tunaeval.tasks.grades import Met, grade, obeyed, partial_of, reported
-from tunaeval.tasks.suites.bfcl_classes import class_tools
 from tunaeval.tasks.space import Snapshot, Workspace
+from tunaeval.tasks.suites.bfcl_classes import class_tools
 from tunaeval.tasks.toolbox import not_run, workspace_tools
 from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools, runnables_of
 from tunaeval.tools.mcp import McpResult, McpServer

@@ -32,14 +32,17 @@ from tunaeval.parsing.reader import abstaining_names
 from tunaeval.reports.replies import Read, reading
 from tunaeval.reports.summary import summarise
 from tunaeval.showing import brief
+from tunaeval.tasks.grades import grade, partial_of
 from tunaeval.tasks.suites.bfcl import (
     BFCL_FILE,
     bfcl_directory,
     bfcl_file,
     bfcl_version,
     category_of,
+    has_many_turns,
     read_bfcl,
 )
+from tunaeval.tasks.suites.bfcl_classes import check_installed
 from tunaeval.tasks.suites.files import Place, read_json, read_text
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.exchange import Reply

@@ -46,7 +46,7 @@ checks: Registry[Callable[..., Any]] = Registry(
     "check",
     builtins={
         **{kind: f"{_CHECKS}:{kind.title()}Check" for kind in KINDS},
-        "bfcl-multi-turn": "tunaeval.runs.suites.bfcl_classes:judge",
+        "bfcl-multi-turn": "tunaeval.tasks.suites.bfcl_classes:judge",
     },
     check=_no_check,
 )
