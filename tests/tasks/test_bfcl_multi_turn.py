@@ -17,7 +17,6 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from io import StringIO
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -56,8 +55,9 @@ def gold(scenario: Scenario, calls: int = 1) -> Turns:
     """The wanted calls, so many a step, each turn with an answer at its end."""
     turns: Turns = []
     for wanted in task(scenario)["ground_truth"]:
-        made = iter([_call(text, scenario) for text in wanted])
-        turns.append([*iter(lambda made=made: list(islice(made, calls)), []), "Done."])  # type: ignore[misc]
+        made = [_call(text, scenario) for text in wanted]
+        steps = [made[at : at + calls] for at in range(0, len(made), calls)]
+        turns.append([*steps, "Done."])
     return turns
 
 

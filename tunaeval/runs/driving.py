@@ -55,6 +55,7 @@ from tunaeval.types.runs import (
     Episode,
     Expectation,
     ResultRecord,
+    Scenario,
     ScenarioResult,
     Task,
     TaskRecord,
@@ -65,6 +66,7 @@ from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import beside
 
 from .episode import Trial, Turn, conclude, read_at_all_levels
+from .options import RunOptions
 from .turns import (
     Answered,
     FinishedEpisode,
@@ -188,12 +190,14 @@ def _workspace(task: Task) -> Workspace:
     return Workspace(task.contents(), commands=task.commands, pages=task.pages, hidden=hidden)
 
 
+def seed_of(options: RunOptions, scenario: Scenario, repeat: int) -> str:
+    """Return the seed of an episode: made from the run's seed, or random if the run has none."""
+    return token_hex() if options.seed is None else f"{options.seed} {scenario.id} {repeat}"
+
+
 def _episode(trial: Trial) -> Episode:
-    """Return the episode, whose seed is made from the run's, or random if the run has none."""
-    scenario, repeat, seed = trial.scenario, trial.repeat, trial.options.seed
-    return Episode(
-        scenario, repeat, token_hex() if seed is None else f"{seed} {scenario.id} {repeat}"
-    )
+    seed = seed_of(trial.options, trial.scenario, trial.repeat)
+    return Episode(trial.scenario, trial.repeat, seed)
 
 
 async def _made_tools(
