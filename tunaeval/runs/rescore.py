@@ -29,6 +29,7 @@ from tunaeval.reports.replies import (
 )
 from tunaeval.reports.summary import summarise
 from tunaeval.tasks.suites.loading import load_suite
+from tunaeval.types.calls import Tools
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import (
@@ -245,8 +246,13 @@ class _Rules:
         replies = [kept_reply(attempt) for attempt in result.attempts]
         scenario, failure = self.gold(result), _failure(result)
         names = (*self.options.abstain, *scenario.abstain)
-        read = reading(self.parser, own, self.options.calls, abstain=names)
-        trial = Trial(scenario, own, read, self.options, result.repeat)
+        old = self.old
+        known = Tools() if old.as_written else own
+        read = reading(self.parser, known, self.options.calls, abstain=names)
+        trial = Trial(
+            scenario, own, read, self.options, result.repeat, old.unreadable,
+            as_written=old.as_written,
+        )  # fmt: skip
         if result.task is not None:
             return reread_task(trial, result, replies, failure)
         return reread(trial, replies, failure)

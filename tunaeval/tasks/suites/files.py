@@ -27,7 +27,7 @@ MAX_BYTES = 64 * 1024 * 1024
 HEADER_KEYS = frozenset(
     {"name", "description", "catalogue", "tools", "paths", "system_prompt", "system_prompt_file"}
     | {"from", "select", "profile", "abstain", "parameter_descriptions", "mcp", "prompt_of_tools"}
-    | {"vars", "templates"}
+    | {"vars", "templates", "unreadable"}
 )
 _ROW_KEYS = frozenset({"prompt", "query"})  # tell a row of .jsonl from a header
 

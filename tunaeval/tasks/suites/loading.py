@@ -15,7 +15,7 @@ from importlib.resources.abc import Traversable
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, get_args
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_directory, is_there, seen_at
@@ -24,10 +24,10 @@ from tunaeval.showing import brief
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
-from tunaeval.types.runs import PackedScenarios, Scenario, Suite
+from tunaeval.types.runs import PackedScenarios, Scenario, Suite, Unreadable
 
 from . import CATALOGUES, DEFAULT_CATALOGUE, DEFAULT_PROMPT, SUITES
-from .bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
+from .bfcl import BFCL_PREFIX, DEFECTIVE, has_many_turns, read_bfcl
 from .files import Place, SuiteFile, given_suite, inside, read_json, read_suite_file, read_text
 from .scenarios import read_scenario
 from .variables import Row, Variables
@@ -69,7 +69,8 @@ def load_suite(
 
     An object or a list is read as such a file that has it; its files are in the working directory.
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, read from the
-    directory `bfcl` or from the installed package `bfcl-eval`, which is not imported. `tools`
+    directory `bfcl` or from the installed package `bfcl-eval`, of which only the classes of the
+    categories of many turns are imported. `tools`
     replace those that the suite names, and so do those of the MCP servers `mcp` (commands or
     addresses, see `mcp_tools`), which also run the calls of tasks of many turns. `exclude` are ids
     and tags of scenarios to leave out, as with `without`; these may expect tools that do not exist.
@@ -96,13 +97,16 @@ def load_suite(
         if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
             # Calls are compared by BFCL's own rules unless a run names others; each scenario has
             # its own tools and, where needed, a system message.
-            scenarios = read_bfcl(name_or_path.removeprefix(BFCL_PREFIX), bfcl)
+            category = name_or_path.removeprefix(BFCL_PREFIX)
+            scenarios, many = read_bfcl(category, bfcl), has_many_turns(category)
             suite = Suite(
                 name=name_or_path,
                 scenarios=scenarios,
                 tools=Tools(),
                 system_prompt="",
                 profile="bfcl",
+                unreadable="end" if many else "retry",
+                as_written=many,
             )
         else:
             suite = _suite(
@@ -211,6 +215,7 @@ def _suite(
         prompt_of_tools=belongs and bool(prompt),
         profile=_profile(header, place),
         abstain=_abstain(header, place),
+        unreadable=_unreadable(header, place),
     )
     if suite.without_prompt == len(suite.scenarios):
         suite = suite.with_(system_prompt="")
@@ -231,6 +236,12 @@ def _abstain(header: JsonObject, place: Place) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise place.at("abstain").error(f"found {brief(names)}, wanted a list of names of calls")
     return tuple(names)
+
+
+def _unreadable(header: JsonObject, place: Place) -> Unreadable:
+    value: Unreadable = header.get("unreadable", "retry")
+    place.at("unreadable").refuse_unknown("rule for unreadable calls", value, get_args(Unreadable))
+    return value
 
 
 def _profile(header: JsonObject, place: Place) -> str | None:
@@ -415,6 +426,8 @@ def write_suite(suite: Suite, path: Path | str) -> None:
     path = Path(path)
     if path.suffix.lower() != ".jsonl":
         raise SuiteError(f"{path}: a suite is written as JSON lines; give it a name in .jsonl")
+    if suite.as_written:
+        raise SuiteError(f"{suite.name}: needs BFCL's classes, and so cannot be written as a file")
     rows = [_header(suite)]
     for scenario in suite.scenarios:
         row = scenario.model_dump(exclude={"tools"}, exclude_defaults=True)
@@ -446,5 +459,6 @@ def _header(suite: Suite) -> JsonObject:
         **({"templates": False} if any(one.vars for one in suite.scenarios) else {}),
         **({"prompt_of_tools": True} if suite.prompt_of_tools else {}),
         **({"profile": suite.profile} if suite.profile else {}),
+        **({"unreadable": suite.unreadable} if suite.unreadable != "retry" else {}),
         **({"abstain": [*suite.abstain]} if suite.abstain else {}),
     }
