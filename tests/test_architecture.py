@@ -40,7 +40,7 @@ LAYERS = (
     ("api",),
     ("tunaeval",),
     ("testing",),
-    ("cli",),
+    ("cli", "vllm", "sglang"),
 )
 LAYER = {package: number for number, packages in enumerate(LAYERS, 1) for package in packages}
 
