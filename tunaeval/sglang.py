@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+import tunaeval
+
 _LOG = logging.getLogger("sglang.tunaeval")
 
 
@@ -24,12 +26,13 @@ def register() -> None:
     """
     by_sglang = sys._getframe(1).f_globals.get("__name__", "").startswith("sglang.")  # noqa: SLF001
     if _given("tunaeval") or ("sglang" in sys.modules and not by_sglang):
-        from tunaeval.parsing.api import formats  # noqa: PLC0415 - it loads the grammar
+        from tunaeval.parsing.served import Settings  # noqa: PLC0415 - the whole engine
 
         calls = import_module("sglang.srt.function_call.function_call_parser")
-        known = calls.FunctionCallParser.ToolCallParserEnum
-        for form in formats:
-            known[f"tunaeval-{form}"] = _made(form, calls.BaseFormatDetector)
+        known, base = calls.FunctionCallParser.ToolCallParserEnum, calls.BaseFormatDetector
+        for form in tunaeval.formats:
+            made = {"settings": Settings.of(form, os.environ), "__module__": __name__}
+            known[f"tunaeval-{form}"] = type(f"tunaeval-{form}", (_Detector, base), made)
         known["tunaeval"] = known["tunaeval-auto"]
 
 
@@ -39,41 +42,31 @@ def _given(word: str) -> bool:
     return any(part.startswith(word) for part in parts)
 
 
-def _made(form: str, base: Any) -> type:
-    from tunaeval.parsing.served import Settings  # noqa: PLC0415 - it loads the engine
-
-    made = {"settings": Settings.of(form, os.environ), "__module__": __name__}
-    return type(f"tunaeval-{form}", (_Detector, base), made)
-
-
 class _Detector:
     """A parser of one reply, without what it inherits from SGLang's `BaseFormatDetector`."""
 
     settings: Any
+    structure_info = None
     _reply: Any = None
 
     def has_tool_call(self, text: str) -> bool:
-        """Whether there may be a call; SGLang warns if there is none."""
-        return any(sign in text for sign in "{[<(")
+        return any(sign in text for sign in "{[<(")  # SGLang warns where it is and no call was read
 
     def supports_structural_tag(self) -> bool:
-        """Whether calls are forced in the format; without, SGLang forces and reads JSON."""
-        return False
-
-    def structure_info(self) -> Any:
-        raise NotImplementedError
+        return False  # SGLang forces calls as JSON, and reads them itself
 
     def detect_and_parse(self, text: str, tools: Sequence[Any]) -> Any:
+        places = {tool.function.name: at for at, tool in enumerate(tools)}
         words, calls, _ = self._begin(tools).whole(text)
-        return self._found(words, calls, {tool.function.name: at for at, tool in enumerate(tools)})
+        return _found(words, [one._replace(at=places.get(one.name, -1)) for one in calls])
 
     def parse_streaming_increment(self, new_text: str, tools: Sequence[Any]) -> Any:
         self._reply = self._reply or self._begin(tools)
-        return self._found(*self._reply.feed(new_text))
+        return _found(*self._reply.feed(new_text))
 
     def finish(self, tools: Sequence[Any]) -> Any:
         self._reply = self._reply or self._begin(tools)
-        return self._found(*self._reply.finish()[:2])
+        return _found(*self._reply.finish()[:2])
 
     def _begin(self, tools: Sequence[Any]) -> Any:
         from tunaeval.parsing.served import Reply, read_tools  # noqa: PLC0415
@@ -81,14 +74,11 @@ class _Detector:
         known = read_tools(tools, _LOG.warning)
         return Reply(self.settings, known, plain=_given("--reasoning-parser"))
 
-    def _found(self, words: str, calls: Sequence[Any], places: dict[str, int] | None = None) -> Any:
-        types = import_module("sglang.srt.function_call.core_types")
-        items = [
-            types.ToolCallItem(
-                tool_index=one.at if places is None else places.get(one.name, -1),
-                name=one.name,
-                parameters=one.arguments,
-            )
-            for one in calls
-        ]
-        return types.StreamingParseResult(normal_text=words, calls=items)
+
+def _found(words: str, calls: Sequence[Any]) -> Any:
+    types = import_module("sglang.srt.function_call.core_types")
+    fields = (
+        {"tool_index": one.at, "name": one.name, "parameters": one.arguments} for one in calls
+    )
+    items = [types.ToolCallItem(**each) for each in fields]
+    return types.StreamingParseResult(normal_text=words, calls=items)
