@@ -1,7 +1,7 @@
 """A tool parser for SGLang: `--tool-call-parser tunaeval`, or `tunaeval-NAME` for one format.
 
-SGLang calls `register` by the entry point of this package before it parses the arguments of each of
-its processes. A program with `sglang.Engine`, which has no arguments, calls it after the import.
+SGLang calls `register` by the entry point of this package, before it parses its arguments. With
+`sglang.Engine`, which has none, a program calls it after the import.
 """
 
 from __future__ import annotations
@@ -15,14 +15,10 @@ from typing import Any
 
 import tunaeval
 
-_LOG = logging.getLogger("sglang.tunaeval")
-
 
 def register() -> None:
-    """Add the parsers to SGLang's, if an argument of the process asks for one of them.
-
-    Where a program calls this itself, that is to ask. Otherwise nothing of SGLang is imported, as
-    its parsers take seconds.
+    """Add the parsers to SGLang's, if an argument of the process asks for one of them, or a program
+    calls this itself. Otherwise nothing of SGLang is imported, as its parsers take seconds.
     """
     by_sglang = sys._getframe(1).f_globals.get("__name__", "").startswith("sglang.")  # noqa: SLF001
     if _given("tunaeval") or ("sglang" in sys.modules and not by_sglang):
@@ -38,15 +34,14 @@ def register() -> None:
 
 def _given(word: str) -> bool:
     """Whether an argument of the process, or the value of one, begins with the word."""
-    parts = (part for argument in sys.argv[1:] for part in (argument, argument.partition("=")[2]))
-    return any(part.startswith(word) for part in parts)
+    return any(part.startswith(word) for one in sys.argv[1:] for part in one.split("=", 1))
 
 
 class _Detector:
     """A parser of one reply, without what it inherits from SGLang's `BaseFormatDetector`."""
 
     settings: Any
-    structure_info = None
+    structure_info: Any = None
     _reply: Any = None
 
     def has_tool_call(self, text: str) -> bool:
@@ -65,20 +60,17 @@ class _Detector:
         return _found(*self._reply.feed(new_text))
 
     def finish(self, tools: Sequence[Any]) -> Any:
-        self._reply = self._reply or self._begin(tools)
-        return _found(*self._reply.finish()[:2])
+        return _found(*(self._reply or self._begin(tools)).finish()[:2])
 
     def _begin(self, tools: Sequence[Any]) -> Any:
         from tunaeval.parsing.served import Reply, read_tools  # noqa: PLC0415
 
-        known = read_tools(tools, _LOG.warning)
+        known = read_tools(tools, logging.getLogger("sglang.tunaeval").warning)
         return Reply(self.settings, known, plain=_given("--reasoning-parser"))
 
 
 def _found(words: str, calls: Sequence[Any]) -> Any:
     types = import_module("sglang.srt.function_call.core_types")
-    fields = (
-        {"tool_index": one.at, "name": one.name, "parameters": one.arguments} for one in calls
-    )
-    items = [types.ToolCallItem(**each) for each in fields]
+    made = types.ToolCallItem
+    items = [made(tool_index=one.at, name=one.name, parameters=one.arguments) for one in calls]
     return types.StreamingParseResult(normal_text=words, calls=items)

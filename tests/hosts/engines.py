@@ -50,7 +50,7 @@ class Engine:
         self._process = subprocess.Popen(
             [sys.executable, str(program), str(directory(release)), *arguments],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True, encoding="utf-8", cwd=ROOT,
+            text=True, encoding="utf-8", env={**os.environ, "PYTHONPATH": str(ROOT)},
         )  # fmt: skip
 
     def ask(self, **question: Any) -> Any:
@@ -63,7 +63,7 @@ class Engine:
         while line := process.stdout.readline():
             if line.startswith("> "):  # others are what the engine prints
                 return json.loads(line[2:])
-        raise AssertionError(f"{process.args} ended with {process.wait()}")
+        raise AssertionError(f"{process.args!r} ended with {process.wait()}")
 
     def close(self) -> None:
         assert self._process.stdin is not None

@@ -116,8 +116,7 @@ class Reader:
     def without_reasoning(self) -> Reader:
         """Return a reader of text whose reasoning was taken out: no marker in it means any."""
         forms = tuple(form.without_reasoning() for form in self.formats)
-        options = {"summary": self.summary, "wants_tools": self.wants_tools}
-        return Reader(self.name, forms, turns=self.turns, **options)
+        return Reader(self.name, forms, wants_tools=self.wants_tools, turns=self.turns)
 
     @cached_property
     def _sound(self) -> SoundReader | None:

@@ -15,10 +15,10 @@ from typing import Any
 
 WANTED = """
 IPython PIL aiohttp blake3 cachetools cbor2 cloudpickle cpuinfo depyf diskcache einops gguf
-huggingface_hub interegular lark llguidance mistral_common model_hosting_container_standards msgspec
-numpy openai_harmony outlines_core partial_json_parser prometheus_client psutil py_cpuinfo pybase64
-python_multipart ray regex requests safetensors sentencepiece setproctitle starlette tiktoken
-tokenizers torch tqdm transformers triton uvloop watchfiles xgrammar zmq
+huggingface_hub ijson interegular lark llguidance mistral_common model_hosting_container_standards
+msgspec numpy openai_harmony outlines_core partial_json_parser prometheus_client psutil py_cpuinfo
+pybase64 python_multipart ray regex requests safetensors sentencepiece setproctitle starlette
+tiktoken tokenizers torch tqdm transformers triton uvloop watchfiles xgrammar zmq
 """
 """What is stubbed where it is not installed; torch and what is built on it always are."""
 ALWAYS = ("torch", "transformers", "xgrammar", "triton")
@@ -26,6 +26,8 @@ ALWAYS = ("torch", "transformers", "xgrammar", "triton")
 
 class Kind(type):
     """The class of stubs, which have every attribute and can be called and subclassed."""
+
+    stubbed: bool
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__"):
@@ -37,7 +39,9 @@ class Kind(type):
             is_decorator = (
                 len(given) == 1 and not named and isinstance(given[0], types.FunctionType)
             )
-            return given[0] if is_decorator else object.__new__(cls)
+            if is_decorator:
+                return given[0]
+            return object.__new__(cls)  # type: ignore[arg-type]  # it is a class
         return super().__call__(*given, **named)
 
     def __getitem__(cls, key: object) -> Any:
@@ -92,7 +96,7 @@ class Thing(metaclass=Kind):
 
 
 def stub(name: str) -> Any:
-    made = Kind(name, (Thing,), {})
+    made: Any = Kind(name, (Thing,), {})
     made.stubbed = True
     return made
 
@@ -100,7 +104,7 @@ def stub(name: str) -> Any:
 class Module(types.ModuleType):
     """A module of stubs."""
 
-    __path__ = ()
+    __path__: Any = ()
     __version__ = "2.99.0"
 
     def __getattr__(self, name: str) -> Any:
@@ -138,8 +142,9 @@ def prepare(place: str, *bare: str) -> None:
         module.__path__ = [f"{place}/{name}"]
     real = importlib.metadata.version
 
-    def version(name: str) -> str:
-        return "2.99.0" if name.replace("-", "_") in names else real(name)
+    def version(distribution_name: str) -> str:
+        is_stub = distribution_name.replace("-", "_") in names
+        return "2.99.0" if is_stub else real(distribution_name)
 
     importlib.metadata.version = version
 
@@ -167,7 +172,7 @@ def answer_all(answer: Callable[[dict[str, Any]], Any]) -> None:
         try:
             said = answer(json.loads(line))
         except Exception as error:  # noqa: BLE001 - the test looks at it
-            chain = [error]
+            chain: list[BaseException] = [error]
             while (cause := chain[-1].__cause__) is not None:
                 chain.append(cause)
             said = {"errors": [[type(one).__name__, str(one)] for one in chain]}

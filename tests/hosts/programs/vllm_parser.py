@@ -14,7 +14,7 @@ import types
 from time import perf_counter
 from typing import Any
 
-import stubs
+from tests.hosts.programs import stubs
 
 stubs.prepare(sys.argv[1])
 sys.modules["vllm.env_override"] = types.ModuleType("vllm.env_override")
