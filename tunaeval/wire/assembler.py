@@ -289,6 +289,11 @@ class Assembler:
         return [self._said(kind, half) for kind, half in kept]
 
     @property
+    def counted(self) -> JsonObject:
+        """The usage as it was written."""
+        return self._usage
+
+    @property
     def usage(self) -> Usage:
         return usage_of(self._usage)
 

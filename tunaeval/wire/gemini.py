@@ -20,7 +20,19 @@ from .endings import usage_of
 from .fields import first, get, json_words, listed, word
 from .parts import Wanted, missing
 from .requests import Reading, chat_messages, results_in
-from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result, answer_of, ending
+from .values import (
+    Answer,
+    Api,
+    Fault,
+    Fragment,
+    Message,
+    Part,
+    Request,
+    Result,
+    Step,
+    answer_of,
+    ending,
+)
 from .writing import calls_in, counts, object_of, pieces, said_in, thought_in
 
 _CALL = ("function_call", "functionCall")
@@ -312,6 +324,21 @@ def write_events(answer: Answer, request: Request, number: int) -> Iterator[Json
         yield _chunk(answer, request, number, parts, is_last=index == max(1, len(sent)))
 
 
+def write_step(step: Step, request: Request, number: int) -> Iterator[JsonObject]:
+    """Yield the responses of one step; a call is sent whole when it is closed."""
+    part = step.part
+    if step.what == "end":
+        yield _chunk(step.answer, request, number, [], is_last=True)
+    elif step.what == "more" and part.kind != "call":
+        said = {"text": step.text} | ({"thought": True} if part.kind == "thought" else {})
+        yield _chunk(Answer(None), request, number, [said], is_last=False)
+    elif step.what == "close" and part.kind == "call":
+        function = {**(part.call.get("function") or {}), "arguments": part.text}
+        call = {"id": part.call.get("id"), "name": function.get("name")}
+        made: JsonObject = {"functionCall": {**call, "args": object_of(function)}}
+        yield _chunk(Answer(None), request, number, [made], is_last=False)
+
+
 _REASONS = {
     "stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY",
 }  # fmt: skip
@@ -327,7 +354,7 @@ def _chunk(
     tokens = {"promptTokenCount": prompt, "candidatesTokenCount": made}
     return {
         "candidates": [{**content, "index": 0, **reason}],
-        "usageMetadata": {**tokens, "totalTokenCount": prompt + made},
+        "usageMetadata": answer.counted or {**tokens, "totalTokenCount": prompt + made},
         "modelVersion": request.model,
         "responseId": answer.id or f"resp_{number}",
     }
@@ -364,6 +391,6 @@ def _whole_request(body: JsonObject, _model: str) -> JsonObject:
 
 GEMINI = Api(
     "gemini", claims, answers, read_message, read_reply, fragments, read_request,
-    _whole_request, results, write_reply, write_events, write_error, write_models, write_model,
-    write_count,
+    _whole_request, results, write_reply, write_events, write_step, write_error, write_models,
+    write_model, write_count,
 )  # fmt: skip

@@ -76,7 +76,8 @@ class Answer:
     `message` is it in the shape of chat completions, None if there is none; `parts` are its parts.
     `finish` is the finish reason in the words of chat completions, and `reason` the one that was
     written. `items` is the output as the API has it (items, blocks or parts), to be sent on as it
-    is. `error` is the server's error message. `has_others`: there are further answers (choices,
+    is. `counted` is the usage as the API has it; `repairs` are the codes of what was repaired.
+    `error` is the server's error message. `has_others`: there are further answers (choices,
     candidates) beside it.
     """
 
@@ -91,6 +92,8 @@ class Answer:
     error: str | None = None
     missing: tuple[str, ...] = ()
     has_others: bool = False
+    counted: JsonObject | None = None
+    repairs: tuple[str, ...] = ()
 
 
 USAGE = ("usage", "usageMetadata", "usage_metadata")
@@ -122,7 +125,14 @@ def answer_of(
         model=first(document, _MODELS),
         error=error_in(document),
         missing=tuple(path for path, is_there in zip(paths, there, strict=True) if not is_there),
+        counted=counted_in(document),
     )
+
+
+def counted_in(document: Mapping[str, JsonValue]) -> JsonObject | None:
+    """Return the usage in a document as it was written, if it is an object."""
+    usage = first(document, USAGE)
+    return dict(usage) if isinstance(usage, Mapping) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +238,35 @@ def ending(answer: Answer, document: Mapping[str, JsonValue]) -> Iterator[Fragme
         yield Fragment("usage", value=usage)
 
 
+@dataclass(slots=True)
+class LivePart:
+    """A part of an answer that is being written: the number of parts before it, and of calls;
+    `call` is a call without its arguments, and `texts` are the pieces so far.
+    """
+
+    kind: Literal["text", "thought", "refusal", "call"]
+    place: int
+    nth: int
+    call: JsonObject = field(default_factory=dict)
+    texts: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+class Step(NamedTuple):
+    """A step of writing an answer: it begins; a part is opened, gets `text` or is closed; it ends
+    with all `parts` as a whole `answer`.
+    """
+
+    what: Literal["begin", "open", "more", "close", "end"]
+    part: LivePart = LivePart("text", 0, 0)
+    text: str = ""
+    parts: tuple[LivePart, ...] = ()
+    answer: Answer = Answer(None)
+
+
 Kept: TypeAlias = Mapping[str, tuple[JsonObject, ...]]
 """The messages up to each earlier response, by its id."""
 
@@ -248,7 +287,8 @@ class Api:
     earlier response, too, and returns beside the request what its API would refuse it for.
     `whole_request` returns a body that asks the named model for an answer that is not streamed, and
     `results` the tools' results in a body. `write_reply` and `write_events` write an answer to a
-    request, whose number makes its ids. `write_error` takes a message, a status and a code,
+    request, whose number makes its ids, and `write_step` the events of one step of an answer that
+    grows. `write_error` takes a message, a status and a code,
     `write_models` and `write_model` take names, `write_count` takes a number of tokens.
     """
 
@@ -263,6 +303,7 @@ class Api:
     results: Callable[[JsonObject], list[Result]] = _unwritten
     write_reply: Callable[[Answer, Request, int], JsonObject] = _unwritten
     write_events: Callable[[Answer, Request, int], Iterable[JsonObject]] = _unwritten
+    write_step: Callable[[Step, Request, int], Iterable[JsonObject]] = _unwritten
     write_error: Callable[[str, int, str | None], JsonObject] = _unwritten
     write_models: Callable[[Sequence[str]], JsonObject] = _unwritten
     write_model: Callable[[str], JsonObject] = _unwritten
