@@ -67,8 +67,7 @@ def names_of(abstain: Collection[str]) -> frozenset[str]:
 
 def _result(scanner: Scanner, finder: Finder, tools: Tools | None, text: str) -> ParseResult:
     collector = scanner.collected(len(text))
-    audit(collector, finder, text, tools)
-    return collector.result(text)
+    return collector.result(text, audit(collector, finder, text, tools))
 
 
 class Reader:
