@@ -222,8 +222,8 @@ class ModelEndpoint:
         what, one = ("script", "item") if is_script else ("cassette", "exchange")
         turns = counted(self._answering.asked, "turn")
         return (
-            f"the {what} has {counted(self.left, one)} left after {turns}, so the agent stopped too "
-            'early; leave the rest out, or pass leftover="allow"'
+            f"the {what} has {counted(self.left, one)} left after {turns}, so the agent stopped "
+            'too early; leave the rest out, or pass leftover="allow"'
         )
 
     @property
