@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import tunaeval
 from tests.reports.results import HEADING, HOSTILE, calls, report, result
 from tunaeval.cli import main
 from tunaeval.reports.every_eval_ever import every_eval_ever_writer
@@ -16,6 +17,7 @@ from tunaeval.reports.otel import otel_writer
 from tunaeval.runs.directory import RunDirectory
 from tunaeval.types.runs import AttemptRecord, Report, ResultRecord, TaskRecord
 
+ROOT = Path(__file__).parents[2]
 UUID4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
 
 
@@ -197,6 +199,24 @@ def test_opentelemetrys_own_messages_read_it(make: Any, tmp_path: Path) -> None:
         assert one.time_unix_nano > 0
 
 
+def test_the_loop_of_the_page_sends_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = pytest.importorskip("opentelemetry._logs")
+    sdk = pytest.importorskip("opentelemetry.sdk._logs")
+    export = pytest.importorskip("opentelemetry.sdk._logs.export")
+    kept = export.InMemoryLogRecordExporter()
+    provider = sdk.LoggerProvider()
+    provider.add_log_record_processor(export.SimpleLogRecordProcessor(kept))
+    monkeypatch.setattr(logs, "get_logger", provider.get_logger)
+    monkeypatch.chdir(tmp_path)
+    lines(tmp_path, mixed())
+    page = (ROOT / "docs/how-to/look-at-a-run.md").read_text("utf-8")
+    (loop,) = [one for one in re.findall(r"```python\n(.+?)```", page, re.DOTALL) if "emit" in one]
+    exec(compile(loop, "loop", "exec"), {})  # noqa: S102 - our own page
+    sent = [one.log_record for one in kept.get_finished_logs()]
+    assert [one.event_name for one in sent] == ["gen_ai.evaluation.result"] * 5
+    assert sent[0].attributes["gen_ai.evaluation.score.value"] == 1.0
+
+
 def stored(folder: Path, made: Report) -> Path:
     files = RunDirectory(folder, made.run)
     for one in made.results:
@@ -216,6 +236,16 @@ def test_the_command_writes_a_folder_also_one_that_exists(tmp_path: Path, exists
     assert len([path for path in out.rglob("*") if path.is_file()]) == 2
     assert main(["report", str(run), "--writer", "otel", "-o", str(out / "o.jsonl")]) == 0
     assert len((out / "o.jsonl").read_text("ascii").splitlines()) == 5
+
+
+def test_a_matrix_gives_each_model_a_pair(tmp_path: Path) -> None:
+    clients = [tunaeval.ScriptedClient(["No."] * 12) for _ in range(2)]
+    made = tunaeval.run_matrix("smoke", models=clients, out=tmp_path / "runs", attempts=1)
+    assert made.directory is not None
+    out = tmp_path / "out"
+    command = ["report", made.directory, "--writer", "every-eval-ever", "-o", str(out)]
+    assert main(command) == 0
+    assert len([*out.rglob("*_samples.jsonl")]) == len([*out.rglob("*.json")]) == 2
 
 
 def test_a_folder_needs_a_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
