@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.endpoint.asking import TOOLS, chat, joined, question, refusal, said, sent
 from tunaeval.errors import UsageError
-from tunaeval.types.faults import Cut, Fail, RepeatId
+from tunaeval.types.faults import Cut, Fail, Fault, RepeatId
 
 USAGE = {
     "prompt_tokens": 11,
@@ -32,7 +32,7 @@ END = {"finish_reason": "tool_calls", "usage": USAGE, "repairs": ["trailing-comm
 SAID = "x-tunaeval-repairs: trailing-comma, bare-key"
 
 HI = [{"role": "user", "content": "Hi."}]
-FUNCTIONS = [one["function"] for one in TOOLS]
+FUNCTIONS: list[Any] = [one["function"] for one in TOOLS]
 ASKED: dict[str, tuple[str, dict[str, Any]]] = {
     "chat": ("v1/chat/completions", question("Hi.")),
     "responses": (
@@ -246,7 +246,11 @@ def test_an_error_reaches_the_client_with_its_status(api: str, streams: bool, ho
         return error
 
     path, body = asked(api, streams=streams)
-    scripts = {"returned": lambda _: error, "awaited": awaited, "yielded": script([error])}
+    scripts: dict[str, Any] = {
+        "returned": lambda _: error,
+        "awaited": awaited,
+        "yielded": script([error]),
+    }
     with tunaeval.model_endpoint(scripts[how]) as model:
         reply = post(f"{model.anthropic_url}/{path}", body)
     assert (reply.status_code, reply.headers["retry-after"]) == (429, "7")
@@ -300,7 +304,7 @@ def test_a_text_that_was_repaired_says_so() -> None:
 
 
 def test_faults_hit_an_answer_that_grows() -> None:
-    faults = [RepeatId(at=1), Cut(at=2, by="length"), Cut(at=3)]
+    faults: list[Fault] = [RepeatId(at=1), Cut(at=2, by="length"), Cut(at=3)]
     with tunaeval.model_endpoint(script(DELTAS), faults=faults) as model:
         first = joined(sent(chat(model.url, question(stream=True)), comments=True))
         second = joined(sent(chat(model.url, question(stream=True)), comments=True))

@@ -27,7 +27,7 @@ USAGE = {"prompt_tokens": 21, "completion_tokens": 9, "total_tokens": 30}
 @contextlib.contextmanager
 def gateway(upstream: str, *options: str) -> Iterator[str]:
     """Run the program; yield the address in its first line, without the /v1 at its end."""
-    command = [sys.executable, "-W", "error", GATEWAY, "--upstream", upstream, *options]
+    command = [sys.executable, "-W", "error", str(GATEWAY), "--upstream", upstream, *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -163,7 +163,7 @@ def test_a_client_that_leaves_lets_the_upstream_go() -> None:
     ],
 )
 def test_wrong_use_is_a_2(options: tuple[str, ...], words: str) -> None:
-    command = [sys.executable, GATEWAY, "--upstream", "http://127.0.0.1:1/v1", *options]
+    command = [sys.executable, str(GATEWAY), "--upstream", "http://127.0.0.1:1/v1", *options]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, words in done.stderr) == (2, "", True)
 

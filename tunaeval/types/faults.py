@@ -64,11 +64,12 @@ class Fail(_Fault):
         _Fault.__post_init__(self)
         if type(self.status) is not int or not 400 <= self.status <= 599:
             raise refusal("status", self.status, "an HTTP status of an error, 400 to 599")
-        given = self.headers if isinstance(self.headers, Mapping) else {"": self.headers}
-        for name, value in given.items():
+        headers: object = self.headers
+        for pair in headers.items() if isinstance(headers, Mapping) else [("", headers)]:
+            name, value = pair
             is_pair = isinstance(name, str) and isinstance(value, str)
             if not is_pair or name.lower() in _FRAMING or not _HEADER.fullmatch(f"{name}:{value}"):
-                raise refusal("headers", self.headers, 'texts by name, as {"Retry-After": "3"}')
+                raise refusal("headers", headers, 'texts by name, as {"Retry-After": "3"}')
 
 
 @dataclass(frozen=True, slots=True)
