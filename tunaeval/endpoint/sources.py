@@ -426,8 +426,9 @@ def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
 
 def _checked(answer: Answer) -> Answer:
     """Return an answer with a finish reason. Raise Refused for one that could not be written."""
-    if answer.error:
-        raise Refused(f"the upstream says: {answer.error}", status=502)
+    if answer.error:  # a prompt that was blocked is blocked again
+        status = 400 if answer.finish == "content_filter" else 502
+        raise Refused(f"the upstream says: {answer.error}", status=status)
     if answer.message is None:
         raise Refused(f"the upstream's answer has no {' and no '.join(answer.missing)}", status=502)
     if not all(isinstance(one, dict) for one in answer.items or ()):

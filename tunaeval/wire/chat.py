@@ -342,6 +342,7 @@ def _call_fragment(item: object, place: int, *, is_whole: bool) -> Fragment:
         name, arguments, kind = custom.get("name"), custom.get("input"), "custom"
     else:
         name, arguments = called(item)
+    kind = kind or item.get("status")
     function, id_ = item.get("function"), item.get("id")
     has_nulls = (id_ is None and "id" in item) or (
         name is None and isinstance(function, Mapping) and "name" in function

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
@@ -22,6 +22,9 @@ from .fields import first, listed
 ApiName: TypeAlias = Literal["chat", "responses", "messages", "gemini", "converse"]
 """OpenAI's chat completions and responses, Anthropic's messages, Google's Gemini, and the Converse
 API of Amazon's Bedrock."""
+
+CUT_OFF, MALFORMED = "unclosed_block", "malformed_structure"
+PARTIAL = "partial"
 
 PartKind: TypeAlias = Literal[
     "text", "thought", "refusal", "call", "result", "media", "summary", "silent", "unknown"
@@ -38,6 +41,7 @@ class Part:
     result's content as it was given. `type` is the API's own word for the kind, and `given` the
     part itself. `path` is a JSON Pointer to it, and `missing` the fields that it lacks though parts
     of its kind have them. A `hosted` call is run by the provider. `role` overrides the message's.
+    `status` says why a call is none: `CUT_OFF` or `MALFORMED`.
     """
 
     kind: PartKind
@@ -53,6 +57,7 @@ class Part:
     missing: tuple[str, ...] = ()
     hosted: bool = False
     role: str | None = None
+    status: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +119,13 @@ def answer_of(
     found = tuple(parts)
     called = any(part.kind == "call" and not part.hosted for part in found)
     there = (isinstance(output, list), isinstance(reason, str))
+    finish = finish_of(reason, called=called)
+    if finish == "length" and found and found[-1].kind == "call" and not found[-1].arguments:
+        found = (*found[:-1], replace(found[-1], status=CUT_OFF))
     return Answer(
         chat_message(found) if there[0] else None,
         found,
-        finish=finish_of(reason, called=called),
+        finish=finish,
         reason=reason,
         usage=usage_of(first(document, USAGE)),
         items=tuple(listed(output)),
@@ -199,7 +207,8 @@ class Fragment(NamedTuple):
 
     `type` is that of a call as it was written, and `has_nulls` says that its id or name is null.
     `value` is more of a call ("custom": its arguments are text; "no object": they are the whole
-    fragment), the counts of a "usage", the message of a "whole" answer, the code of what is "odd".
+    fragment; `PARTIAL`: pieces with paths; or its status), the counts of a "usage", the message of
+    a "whole" answer, the code of what is "odd".
     `text` is the reason of a "finish", and says what an "error" is or why something is "odd". "end"
     is the mark that nothing follows, "other" belongs to another answer beside this one. Behind
     "hosted", fragments of calls of this `index` are none until one begins.
@@ -337,4 +346,5 @@ def chat_call(call: Part) -> JsonObject:
         with suppress(TypeError, ValueError, RecursionError):  # else whoever judges calls says why
             arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
     function = {"name": call.name, "arguments": arguments}
-    return {"id": call.id, "type": "function", "function": function}
+    why = {"status": call.status, "raw": arguments} if call.status else {}
+    return {"id": call.id, "type": "function", "function": function, **why}
