@@ -95,7 +95,7 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"visible": _safe, "share": share}
-    environment.globals |= {"counted": counted, "ranking_columns": COLUMNS[6:], "levels": LEVELS}
+    environment.globals |= {"counted": counted, "ranking_columns": COLUMNS[8:], "levels": LEVELS}
     return environment.from_string(_asset("page.html"))
 
 
@@ -124,7 +124,7 @@ def _ranked(reports: Sequence[Report], ranking: Ranking) -> View:
         {
             "run": number,
             "cell": cell,
-            "facts": row[6:],
+            "facts": row[8:],
         }
         for number, cell, row in zip(order, ranking.cells, table_rows(ranking), strict=True)
     ]
