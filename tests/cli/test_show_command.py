@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Tuna
 from tests.cli.test_matrix import Models, matrix_of, models, numbers
-from tests.viewer.made_runs import made_run
+from tests.reports.page.made_runs import made_run
 
 __all__ = ["models", "numbers"]
 
