@@ -17,9 +17,10 @@ from tunaeval.clients.replay import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.files.plain_files import is_there
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.reports.console import Live, show
+from tunaeval.reports.console import show
 from tunaeval.reports.files import try_to_write
 from tunaeval.reports.json import json_text, summary_object
+from tunaeval.reports.progress import Live
 from tunaeval.reports.ranking import cost_of, show_ranking
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.reports.wording import interruption, resumption
@@ -153,7 +154,7 @@ def _run(
     suite_run.info = suite_run.info.model_copy(update={"options": begun_with})
     _announce(suite_run, suite, chosen, arguments, output)
     output.ending.where = _where(suite_run.directory)
-    progress = live.progress(suite_run.left, heading=suite_run.info.heading)
+    progress = live.progress({None: suite_run.planned}, heading=suite_run.info.heading)
     try:
         with nullcontext() if arguments.quiet else progress:
             report = output.ending.run(_closing(suite_run.run(), chosen.client, output))
@@ -432,13 +433,10 @@ def _ended_matrix(
         output.note(
             f"tunaeval: matrix {run.info.name} goes on, with {counted(run.left, 'result')} to come"
         )
-    heading = f"{counted(len(cells), 'cell')}: " + "; ".join(
-        info.name.words for info in run.info.cells
-    )
     faults: list[str] = []
     output.ending.where = _where(run.directory)
     try:
-        with nullcontext() if arguments.quiet else live.progress(run.left, heading=heading):
+        with nullcontext() if arguments.quiet else run.shown(live):
             return output.ending.run(_closing_all(run, cells, faults)), None
     except Terminated as end:
         output.note(f"tunaeval: {end.word}; what was finished is kept{_where(run.directory)}")

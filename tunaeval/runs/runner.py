@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
+from tunaeval.registry import words_with_place
 from tunaeval.reports.replies import keep_tools, kept_tools, reading, tools_of
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.calls import Tools
@@ -45,8 +46,8 @@ OnResult = Callable[[ScenarioResult], None]
 class AsyncHarness:
     """A `Harness` that runs suites with one set of options.
 
-    `out` is the directory in which runs are kept, each under its own id; None keeps nothing. `more`
-    are further parameters of `SuiteRun`.
+    `out` is the directory in which runs are kept, each under its own id; None keeps nothing. What
+    `watched` returns is entered while a run goes on. `more` are further parameters of `SuiteRun`.
 
     Examples:
         >>> import asyncio
@@ -66,16 +67,20 @@ class AsyncHarness:
         *,
         out: Path | str | None = None,
         on_result: OnResult | None = None,
+        watched: Callable[[SuiteRun], AbstractContextManager[None]] | None = None,
         **more: Any,
     ) -> None:
         self.options, self._more = options, {"out": out, "on_result": on_result, **more}
+        self._watched = watched
 
     def begun(self, suite: Suite, client: Client, parser: Parser) -> SuiteRun:
         """Return the run that `run` would run; nothing is asked yet."""
         return SuiteRun(suite, client, parser, self.options, **self._more)
 
     async def run(self, suite: Suite, client: Client, parser: Parser) -> Report:
-        return await self.begun(suite, client, parser).run()
+        run = self.begun(suite, client, parser)
+        with self._watched(run) if self._watched else nullcontext():
+            return await run.run()
 
 
 class SuiteRun:
@@ -203,6 +208,12 @@ class SuiteRun:
         """The number of results still to come."""
         return self._journal.left
 
+    @property
+    def planned(self) -> tuple[int, int]:
+        """How many results there are, and how many there will be."""
+        every = len(self._suite.scenarios) * self.options.repeats
+        return every - self.left, every
+
     def _opened(self, directory: Path) -> RunDirectory:
         """Lock the run's directory, and write `run.json` and the tools into it."""
         begun = self._begun if self._resumed else None
@@ -288,7 +299,16 @@ class SuiteRun:
             self._journal.put(place, shown)
             self.answered = self.answered or shown.outcome not in INFRASTRUCTURE
             if self._on_result is not None:
-                self._on_result(copied(shown))
+                self._hear(self._on_result, copied(shown))
+
+    def _hear(self, on_result: OnResult, result: ScenarioResult) -> None:
+        try:
+            on_result(result)
+        except (Exception, SystemExit) as error:
+            raise UsageError(
+                f"on_result raised {words_with_place(error)}; the run has ended, and what was "
+                "finished is kept"
+            ) from error
 
 
 def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:
