@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from io import StringIO
 from itertools import combinations, zip_longest
 from string import ascii_lowercase
-from typing import TextIO, TypeAlias
+from typing import ClassVar, TextIO, TypeAlias
 
 from tunaeval.matching.assignment import NO_OTHERS
 from tunaeval.showing import counted, shows, visible
@@ -27,10 +27,10 @@ from tunaeval.types.runs import Rate, Report, ScenarioResult, Summary
 from .compare import Difference, Differences, adjusted
 from .console import TableRow, console_like, draw_table, speaks_unicode
 from .markdown import code
-from .sides import Question, ScenarioCounts
+from .sides import Question, ScenarioCounts, sole_group
 from .summary import INFRASTRUCTURE, Passes
 from .tables import cell as csv_cell
-from .wording import answered_words, cached, interval, percent, progress
+from .wording import answered_words, cached, interval, of_one_group, percent, progress
 
 SIGNIFICANCE = 0.05
 """The adjusted p value below which a difference counts as real."""
@@ -143,9 +143,12 @@ class Ranking:
         best = f"first {self.cells[0].name.words}" if self.ranks else "none is ranked"
         return f"Ranking of {counted(len(self.cells), 'cell')}, {best}"
 
+    _HEADS: ClassVar[tuple[str, ...]] = ("cell", "score", "passed", "of", "ties", "interval")
+
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
         for cell in self.cells:
-            yield cell.name.words, _score(cell), interval(cell.score), cell.ties
+            counts, name = (str(cell.passed), str(cell.of)), f"{cell.name.cell} {cell.name.words}"
+            yield name, _score(cell), *counts, cell.ties, interval(cell.score)
 
     @property
     def ranks(self) -> bool:
@@ -203,8 +206,10 @@ class _Answers:
     def score(self, scenarios: Iterable[str]) -> Rate:
         """Return the share of passed results of scenarios that were answered in all repeats."""
         passes, is_repeated = Passes(), self.report.run.repeats > 1
-        for name in scenarios:
-            one, group = self.asked[name], self.asked[name].question.cluster
+        asked = {name: self.asked[name] for name in scenarios}
+        sole = sole_group(one.question for one in asked.values())
+        for name, one in asked.items():
+            group = one.question.alone(sole).cluster
             for number in range(one.total):
                 cluster = name if group is None and is_repeated else group
                 passes.add("score", number < one.passed, cluster)
@@ -284,6 +289,8 @@ def rank(
     passing = _passing(answers)
     every = len(names) + len(missing)
     remarks = [*_about_common(answers, able, common, max_errors)]
+    if ranked:
+        remarks += of_one_group(sole_group(ranked[0].asked[name].question for name in common))
     remarks += _remarks([one.report for one in answers if not one.error], missing, directory)
     return Ranking(
         cells=tuple(replace(cell, ties=letters.get(cell.name.cell, "")) for cell in cells),
@@ -327,9 +334,10 @@ def _pairs(ranked: Sequence[_Answers], common: Sequence[str]) -> tuple[Pair, ...
     tested = []
     for a, b in combinations(ranked, 2):
         differences = Differences()
+        sole = sole_group(a.asked[scenario].question for scenario in common)
         for scenario in common:
             one, other = a.asked[scenario], b.asked[scenario]
-            differences.add(one.question, one.rate, other.rate)
+            differences.add(one.question.alone(sole), one.rate, other.rate)
         tested.append(differences.difference(a.name.cell, b.name.cell))
     return tuple(Pair(one.section, one.name, one) for one in adjusted(tested))
 

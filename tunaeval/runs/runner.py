@@ -36,7 +36,7 @@ from .directory import InterruptedRun, Journal, RunDirectory, begun, report_of, 
 from .driving import Environment, drive, drive_agent
 from .episode import Trial, conclude, episode
 from .options import RunOptions, model_of, run_info
-from .prompts import Asking, asking_by, reader_of_bound
+from .prompts import Asking, asked_by, asking_by, reader_of_bound
 from .turns import task_episode
 
 OnResult = Callable[[ScenarioResult], None]
@@ -240,10 +240,7 @@ class SuiteRun:
         for place, repeat, scenario in jobs:
             if self._budget.reached:
                 return
-            told, tools = self.asking, self._suite.tools
-            if scenario.tools is not None:
-                tools = scenario.tools
-                told = told.remade(self._suite.with_(tools=tools))
+            told, tools = asked_by(self.asking, self._suite, scenario)
             async with self._turns:
                 if self._budget.reached:
                     return
