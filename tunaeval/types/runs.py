@@ -34,16 +34,26 @@ from .figures import (
     undeprecated,
 )
 from .parsing import Level
-from .suites import Difficulty, PackedScenarios, Scenario, Suite
-from .tasks import CheckRecord, Expectation, ExpectedCall, MatchMode, ResultRecord, Task, TaskRecord
+from .suites import Difficulty, Episode, PackedScenarios, Scenario, Suite, Unreadable
+from .tasks import (
+    CheckRecord,
+    Expectation,
+    ExpectedCall,
+    MatchMode,
+    Partial,
+    ResultRecord,
+    Task,
+    TaskRecord,
+)
 
 __all__ = [
     "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord", "CallSource",
-    "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty",
+    "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty", "Episode",
     "Expectation", "ExpectedCall", "JudgeOrder", "JudgeRecord", "JudgeVote", "LevelResult",
-    "MatchMode", "PackedScenarios", "Rate", "Repeats", "Report", "ResultRecord", "RunInfo",
-    "RunOutcome", "Scenario", "ScenarioResult", "ScoreDetails", "ScoreOutcome", "ScoreRecord",
-    "ScoreResult", "Source", "Suite", "Summary", "Task", "TaskRecord", "Variance", "WeightedScore",
+    "MatchMode", "PackedScenarios", "Partial", "Rate", "Repeats", "Report", "ResultRecord",
+    "RunInfo", "RunOutcome", "Scenario", "ScenarioResult", "ScoreDetails", "ScoreOutcome",
+    "ScoreRecord", "ScoreResult", "Source", "Suite", "Summary", "Task", "TaskRecord", "Unreadable",
+    "Variance", "WeightedScore",
 ]  # fmt: skip
 
 SCHEMA_VERSION: Final = 2
@@ -132,6 +142,10 @@ class ScenarioResult(Data):
     """The scenario's own names whose calls mean no call."""
     task: TaskRecord | None = None
     """How an episode ended and was graded; its attempts are turns. None for a single question."""
+    index: int | None = None
+    """The scenario's position in the suite, from 0, as results are kept in the order in which they
+    arrive. None in a run that is older than this field.
+    """
 
 
 class Source(Data):
@@ -180,6 +194,9 @@ class RunInfo(BaseModel):
     calls: CountedCalls = "any"
     abstain: list[str] = Field(default_factory=list)
     """Names whose calls mean no call: those of the suite and those of the run's options."""
+    unreadable: Unreadable = "retry"
+    as_written: bool = False
+    """How the suite's calls are read; see `Suite`."""
     ask: str
     constrain: bool | str = False
     """Whether a grammar was sent; the name of the field if only one was sent."""

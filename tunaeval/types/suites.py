@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias, overload
 
@@ -29,6 +30,8 @@ from .figures import Data, undeprecated
 from .tasks import Expectation, Task
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
+Unreadable: TypeAlias = Literal["retry", "end"]
+"""What follows a reply with a call that cannot be read: a note, or what follows an answer."""
 
 
 class Scenario(Data):
@@ -59,6 +62,23 @@ class Scenario(Data):
     metadata: dict[str, Any] = Field(default_factory=dict)
     vars: dict[str, Any] = Field(default_factory=dict)
     """The variables with which its texts were filled, and its system prompt is to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One attempt at a task of many turns: its scenario, its repeat (from 1), and a seed, which is
+    the same in every run with the same `--seed`, and random in a run without one.
+
+    Examples:
+        >>> (scenario, *_) = tunaeval.load_suite("repair-tasks").scenarios
+        >>> episode = tunaeval.Episode(scenario, repeat=2, seed="1 fix-import 2")
+        >>> episode.scenario.task.limits.turns, episode.repeat
+        (12, 2)
+    """
+
+    scenario: Scenario
+    repeat: int = 1
+    seed: str = ""
 
 
 class PackedScenarios(Sequence[Scenario]):
@@ -165,6 +185,10 @@ class Suite(BaseModel):
     """Where the tools come from that the suite does not describe: MODULE:NAME, or MCP servers."""
     notes: tuple[str, ...] = ()
     """What is odd about the suite's files, such as columns of variables that no text uses."""
+    unreadable: Unreadable = "retry"
+    """In tasks: with "end", one call that cannot be read makes its whole reply an answer."""
+    as_written: bool = False
+    """Whether calls are read without the tools' schemas and run in any case, offered or not."""
     mcp: tuple[str, ...] = ()
     """The MCP servers, as commands or addresses, that run the calls of tasks of many turns."""
 
@@ -190,6 +214,8 @@ class Suite(BaseModel):
         scenarios = digest.hexdigest()
         digest.update(b'],"system_prompt":' + _canonical(self.system_prompt))
         digest.update(b',"tools":' + _canonical(_tools_digested(self.tools)))
+        if self.unreadable != "retry":
+            digest.update(b',"unreadable":' + _canonical(self.unreadable))
         digest.update(b',"without_prompt":true}' if self.without_prompt else b"}")
         return digest.hexdigest(), scenarios
 
@@ -311,6 +337,8 @@ def _digested(scenario: Scenario) -> JsonObject:
         data["messages"] = list(scenario.messages)
     if scenario.task is not None and not scenario.task.faults:
         del data["task"]["faults"]
+    if scenario.task is not None and scenario.task.limits.steps is None:
+        del data["task"]["limits"]["steps"]
     if scenario.expect.min_calls is None:
         del data["expect"]["min_calls"]
     if not scenario.vars:

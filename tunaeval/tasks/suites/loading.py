@@ -15,19 +15,19 @@ from importlib.resources.abc import Traversable
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, get_args
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_directory, is_there, seen_at
+from tunaeval.files.plain_files import is_directory, is_there, unread
 from tunaeval.matching.profiles import profile_of
 from tunaeval.showing import brief
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
-from tunaeval.types.runs import PackedScenarios, Scenario, Suite
+from tunaeval.types.runs import PackedScenarios, Scenario, Suite, Unreadable
 
 from . import CATALOGUES, DEFAULT_CATALOGUE, DEFAULT_PROMPT, SUITES
-from .bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
+from .bfcl import BFCL_PREFIX, DEFECTIVE, has_many_turns, read_bfcl
 from .files import Place, SuiteFile, given_suite, inside, read_json, read_suite_file, read_text
 from .scenarios import read_scenario
 from .variables import Row, Variables
@@ -69,7 +69,8 @@ def load_suite(
 
     An object or a list is read as such a file that has it; its files are in the working directory.
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, read from the
-    directory `bfcl` or from the installed package `bfcl-eval`, which is not imported. `tools`
+    directory `bfcl` or from the installed package `bfcl-eval`, of which only the classes of the
+    categories of many turns are imported. `tools`
     replace those that the suite names, and so do those of the MCP servers `mcp` (commands or
     addresses, see `mcp_tools`), which also run the calls of tasks of many turns. `exclude` are ids
     and tags of scenarios to leave out, as with `without`; these may expect tools that do not exist.
@@ -96,13 +97,16 @@ def load_suite(
         if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
             # Calls are compared by BFCL's own rules unless a run names others; each scenario has
             # its own tools and, where needed, a system message.
-            scenarios = read_bfcl(name_or_path.removeprefix(BFCL_PREFIX), bfcl)
+            category = name_or_path.removeprefix(BFCL_PREFIX)
+            scenarios, many = read_bfcl(category, bfcl), has_many_turns(category)
             suite = Suite(
                 name=name_or_path,
                 scenarios=scenarios,
                 tools=Tools(),
                 system_prompt="",
                 profile="bfcl",
+                unreadable="end" if many else "retry",
+                as_written=many,
             )
         else:
             suite = _suite(
@@ -170,10 +174,8 @@ def _find(name_or_path: str | Path | Mapping[str, JsonValue] | list[JsonValue]) 
         unknown = UnknownNameError("built-in suite", name_or_path, SUITES)
         raise SuiteError(f"{unknown}; a suite file's path ends in .json, .jsonl, .yaml or .yml")
     if not is_there(path) or is_directory(path):
-        what = "a directory, no file" if is_there(path) else seen_at(path)
-        raise SuiteError(
-            f"{path}: {what}; give a suite file's path or a built-in name: {', '.join(SUITES)}"
-        )
+        wanted = f"give a suite file's path or a built-in name: {', '.join(SUITES)}"
+        raise SuiteError(f"{str(path)!r} {unread(path, wanted)}")
     return read_suite_file(path, path.parent, str(path))
 
 
@@ -211,6 +213,7 @@ def _suite(
         prompt_of_tools=belongs and bool(prompt),
         profile=_profile(header, place),
         abstain=_abstain(header, place),
+        unreadable=_unreadable(header, place),
     )
     if suite.without_prompt == len(suite.scenarios):
         suite = suite.with_(system_prompt="")
@@ -231,6 +234,12 @@ def _abstain(header: JsonObject, place: Place) -> tuple[str, ...]:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise place.at("abstain").error(f"found {brief(names)}, wanted a list of names of calls")
     return tuple(names)
+
+
+def _unreadable(header: JsonObject, place: Place) -> Unreadable:
+    value: Unreadable = header.get("unreadable", "retry")
+    place.at("unreadable").refuse_unknown("rule for unreadable calls", value, get_args(Unreadable))
+    return value
 
 
 def _profile(header: JsonObject, place: Place) -> str | None:
@@ -291,7 +300,12 @@ def _own_prompt(file: SuiteFile) -> str | None:
         return _text(header, "system_prompt", place)
     at = place.at("system_prompt_file")
     name = _text(header, "system_prompt_file", place)
-    return read_text(inside(file.folder, name, at), at).strip() if name else None
+    if not name:
+        return None
+    text = read_text(inside(file.folder, name, at), at).strip()
+    if not text:
+        raise at.error(f"{name!r} is empty; write a system prompt, or leave it out")
+    return text
 
 
 def _flag(header: JsonObject, key: str, place: Place, *, default: bool) -> bool:
@@ -415,6 +429,8 @@ def write_suite(suite: Suite, path: Path | str) -> None:
     path = Path(path)
     if path.suffix.lower() != ".jsonl":
         raise SuiteError(f"{path}: a suite is written as JSON lines; give it a name in .jsonl")
+    if suite.as_written:
+        raise SuiteError(f"{suite.name}: needs BFCL's classes, and so cannot be written as a file")
     rows = [_header(suite)]
     for scenario in suite.scenarios:
         row = scenario.model_dump(exclude={"tools"}, exclude_defaults=True)
@@ -446,5 +462,6 @@ def _header(suite: Suite) -> JsonObject:
         **({"templates": False} if any(one.vars for one in suite.scenarios) else {}),
         **({"prompt_of_tools": True} if suite.prompt_of_tools else {}),
         **({"profile": suite.profile} if suite.profile else {}),
+        **({"unreadable": suite.unreadable} if suite.unreadable != "retry" else {}),
         **({"abstain": [*suite.abstain]} if suite.abstain else {}),
     }

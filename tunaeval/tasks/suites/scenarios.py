@@ -98,15 +98,20 @@ def _check_texts(scenario: Scenario, place: Place) -> None:
     goes_on = bool(scenario.messages) and scenario.messages[-1].get("role") == "tool"
     for key in ("id", "prompt"):
         text: str = getattr(scenario, key)
-        if not text.strip() and not (key == "prompt" and goes_on):
-            raise place.at(key).error("found nothing but white space, wanted some text")
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise place.at(key).error("found a lone surrogate, which no model can be sent")
+        if text.strip() or key != "prompt" or not goes_on:
+            _check_text(text, place.at(key))
     for index, message in enumerate(scenario.messages):
         if not all(isinstance(message.get(key), str) for key in ("role", "content")):
             raise place.at("messages", index).error(
                 f"found {brief(message)}, wanted an object with the strings role and content"
             )
+
+
+def _check_text(text: str, place: Place) -> None:
+    if not text.strip():
+        raise place.error("found nothing but white space, wanted some text")
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise place.error("found a lone surrogate, which no model can be sent")
 
 
 def _from_one_call(row: JsonObject, place: Place) -> tuple[JsonObject, Place]:
@@ -270,8 +275,23 @@ def _check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
             raise here.at("returns").error("has nothing to compare with; give the task a reference")
     for index, stated in enumerate(task.faults):
         check_fault_stated(stated, tools, at.at("faults", index))
+    _check_users(task, tools, at.at("users"))
     if task.done is not None and task.done.tool is not None:
         at.at("done", "tool").refuse_unknown("tool", task.done.tool, tools)
+
+
+def _check_users(task: Task, tools: Tools, place: Place) -> None:
+    """Raise `SuiteError` for a message without text, and for tools that cannot be added."""
+    known: set[str] = set()
+    for index, one in enumerate(task.users):
+        text, names = (one, ()) if isinstance(one, str) else (one.text, one.add_tools)
+        _check_text(text, place.at(index))
+        for number, name in enumerate(names):
+            at = place.at(index, "add_tools", number)
+            at.refuse_unknown("tool", name, tools)
+            if name in known:
+                raise at.error(f"{name!r} is added already; leave it out")
+            known.add(name)
 
 
 def _check_forbidden(forbidden: Forbidden, tools: Tools, place: Place) -> None:
