@@ -31,8 +31,9 @@ _Fill: TypeAlias = Callable[[JsonObject], JsonValue]
 
 
 class Template(NamedTuple):
-    """A text with variables: their `names` in order, and the function that fills them with values. A text
-    that is one `{{ ... }}` is whole: it becomes the value, which may be no text.
+    """A text with variables: their `names` in order, and the function that fills them with values.
+
+    A text that is one `{{ ... }}` is whole: it becomes the value, which may be no text.
     """
 
     names: tuple[str, ...]
