@@ -13,7 +13,7 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -115,7 +115,7 @@ class Variables:
         at = self.file.place.at("system_prompt")
         for text in self.given or [self.own]:
             names |= dict.fromkeys(one.names) if (one := _template(text, at)) else {}
-        used |= names.keys()
+        used.update(names)
         group = base if "vars" in fields else None
         rows = self._rows(given, place.at("vars")) if "vars" in fields else iter([("", {})])
         is_csv = isinstance(given, str) and given.lower().endswith(".csv")
@@ -124,7 +124,7 @@ class Variables:
             if unused and not isinstance(given, str):
                 raise at.at(name := min(unused)).error(_UNUSED.format(name))
             values = {**self.file.header.get("vars", {}), **own}
-            made = _fill(parts, values, at, own.keys() if is_csv else ())
+            made = _fill(parts, values, at, own.keys() if is_csv else frozenset())
             if not self.given:
                 filled_prompt(self.own, values, at)
             if own and not isinstance(parts[key], _Leaf):
@@ -204,7 +204,7 @@ def _templates_in(fields: JsonObject, place: Place, names: dict[str, None]) -> _
     }
 
 
-def _fill(part: _Part, values: JsonObject, place: Place, cells: Collection[str]) -> JsonValue:
+def _fill(part: _Part, values: JsonObject, place: Place, cells: Set[str]) -> JsonValue:
     """Return a scenario with its templates filled; the variables `cells` are from a CSV file."""
     match part:
         case _Leaf(path, template, is_text, is_argument):
@@ -212,10 +212,8 @@ def _fill(part: _Part, values: JsonObject, place: Place, cells: Collection[str])
                 value = template.fill(values)
             if is_text:
                 return written(value)
-            is_cell = (
-                is_argument and template.is_whole and any(one in cells for one in template.names)
-            )
-            return Cell(value) if is_cell and isinstance(value, str) else value
+            is_cell = is_argument and template.is_whole and isinstance(value, str)
+            return Cell(value) if is_cell and cells & {*template.names} else value
         case dict():
             return {key: _fill(one, values, place, cells) for key, one in part.items()}
         case list():
