@@ -18,6 +18,7 @@ import h11
 import httpx2
 import orjson
 
+from tunaeval.clients.network import LOOPBACK
 from tunaeval.clients.pace import openable
 from tunaeval.errors import UsageError
 from tunaeval.files.keys import shown_safely
@@ -90,7 +91,7 @@ class Loopback:
             self._listening = socket.create_server(at, backlog=_BACKLOG)
         except OSError as error:
             words = f"the port {at[1]} cannot be used: {error.strerror or error}"
-            raise UsageError(f"{words}; choose another one, or 0 for a free one") from None
+            raise UsageError(f"{words}; choose another port, or 0 for a free one") from None
         self._listening.setblocking(False)
         self.port = self._listening.getsockname()[1]
         self._most = max(1, openable()[0] // 2)
@@ -253,7 +254,7 @@ class _Connection:
             h11.Response(status_code=response.status, headers=headers, reason=phrase.encode())
         )
         if not isinstance(response.parts, tuple):
-            await self._send_made(response.parts)
+            await (response.parts.aclose() if is_head else self._send_made(response.parts))
         elif not is_head:
             await self._send_each(response.parts)
         if is_head or not response.breaks_off:
@@ -344,6 +345,30 @@ def streamed(events: Iterable[bytes]) -> HttpResponse:
 def options(methods: Iterable[str]) -> HttpResponse:
     """Return the response to an OPTIONS request, which lists the allowed methods."""
     return HttpResponse(_NO_CONTENT, (), headers=(("allow", ", ".join(sorted(methods))),))
+
+
+def foreign(headers: Mapping[str, str]) -> str:
+    """Return from where a request of a web page from another origin was sent, or to which host name
+    that is not this machine's; "" if neither. Otherwise any open page could spend the API key and
+    read the answers. Another port of this machine is another origin, too, as any program may serve
+    a page there.
+    """
+    host, origin = headers.get("host"), headers.get("origin")
+    site = headers.get("sec-fetch-site", "none")
+    if host is not None and _host_in(f"//{host}") not in LOOPBACK:
+        return f"to the host {host!r:.200}"
+    if origin is not None and origin != f"http://{host}":
+        return f"by a page of {origin!r:.200}"
+    if site.lower() not in {"same-origin", "none"}:
+        return f"by a page of another origin (Sec-Fetch-Site: {site:.200})"
+    return ""
+
+
+def _host_in(url: str) -> str | None:
+    try:
+        return httpx2.URL(url).host
+    except (httpx2.InvalidURL, ValueError):
+        return None
 
 
 def _check(head: h11.Request) -> None:

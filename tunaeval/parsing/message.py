@@ -428,12 +428,10 @@ class StreamedMessage:
         self._live[call.number].grow(call, text)
 
     def _begin(self) -> _LiveArguments:
-        begun, collector = len(self._live), self._collector
-        if begun >= MAX_CALLS:
+        full, collector = len(self._live) >= MAX_CALLS, self._collector
+        if full:
             collector = Collector(listened=False)
-        earlier = self._answer.calls[:begun] if collector.abstain else ()
-        hidden = [one for one in earlier if one.name in collector.abstain]
-        return _LiveArguments(LiveCall(collector, begun - len(hidden), self._length(), self._tools))
+        return _LiveArguments(LiveCall(collector, self._length(), self._tools))
 
     def _fault(self, diagnosis: Diagnosis) -> None:
         """Note the diagnosis of an event that is invalid, or of a stream that is odd or was cut."""
@@ -465,6 +463,8 @@ class StreamedMessage:
         ordered = self._answer.ordered()
         items = self._answer.items()
         server, calls, again = structured(items, self._tools, self._level, self._collector.abstain)
+        if server.calls:
+            self._collector.withdraw()
         counted = {one.number for one in ordered}
         for number, one in enumerate(self._live):
             if number not in counted:  # of the older field, beside others
