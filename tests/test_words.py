@@ -40,6 +40,7 @@ WORDS = {
 ALLOWED = (
     r"\btell apart\b",
     r"\btell \S+ from\b",
+    r"\btell them apart\b",
     r'"""Tell the time\."""',
     r"\bstands? for\b",
     r"\blaws(?: in)?\s+hold\b",

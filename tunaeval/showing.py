@@ -48,7 +48,7 @@ def _line(self: _Shown) -> str:
 
 
 def _table(self: _Shown) -> str:
-    return table_html(self._in_short(), self._in_rows())
+    return table_html(self._in_short(), self._in_rows(), getattr(self, "_HEADS", ()))
 
 
 def shows_keywords(
@@ -70,10 +70,12 @@ def shows_keywords(
     function.__signature__ = shown  # type: ignore[attr-defined]  # `inspect` looks for this name
 
 
-def table_html(title: str, rows: Iterable[Sequence[str]]) -> str:
+def table_html(title: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
     """Return an HTML table with a caption and the first ten rows; a last row counts the others."""
     remaining = iter(rows)
     body = [_row(row) for row in islice(remaining, _ROWS)]
+    if body and heads:
+        body.insert(0, _row(heads).replace("td>", "th>"))
     more = sum(1 for _ in remaining)
     body += [_row(("…", f"and {more} more"))] if more else []
     return f"<table><caption>{_text(title, _LINE)}</caption>{''.join(body)}</table>"

@@ -72,7 +72,7 @@ def test_a_dead_cell_is_below_a_sound_one_on_every_page(
     lines = " ".join(done.stdout.split())
     assert lines.index("02 m2") < lines.index("01 m1")
     assert f"score {words}; passed 0; of {COUNT}; no answer {COUNT}" in lines
-    assert f"letters a; passed {COUNT}; of {COUNT}; no answer 0" in lines
+    assert f"ties a; passed {COUNT}; of {COUNT}; no answer 0" in lines
     sound, gone = csv.DictReader((tmp_path / "r.csv").read_text().splitlines())
     assert [sound[name] for name in ("cell", "passed", "of", "no answer")] == [
         "02",
@@ -81,7 +81,7 @@ def test_a_dead_cell_is_below_a_sound_one_on_every_page(
         "0",
     ]
     assert [gone[name] for name in ("cell", "passed", "of", "no answer")] == ["01", "0", "24", "24"]
-    assert (gone["score"], gone["letters"]) == (words, "")
+    assert (gone["score"], gone["ties"]) == (words, "")
     page = (tmp_path / "r.html").read_text()
     assert f'<td class="number">{words}</td>' in page
     (head,) = re.findall(r'<table class="ranked">\s*<thead>.*?</thead>', page, re.DOTALL)

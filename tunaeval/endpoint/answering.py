@@ -11,7 +11,6 @@ from typing import TypeAlias
 import httpx2
 import orjson
 
-from tunaeval.clients.network import LOOPBACK
 from tunaeval.errors import TunaevalError
 from tunaeval.files import records
 from tunaeval.files.keys import Secret, covered, of_environment, of_fields, of_headers
@@ -42,7 +41,7 @@ from tunaeval.wire.values import Answer, ApiName, Result
 from . import routes
 from .apis import EndpointTurn, ModelRequest, Refused, accepted, estimated_tokens
 from .cassettes import Cassette
-from .connections import HttpRequest, HttpResponse, options, streamed, whole
+from .connections import HttpRequest, HttpResponse, foreign, options, streamed, whole
 from .routes import SENT_ON, Route
 from .sources import Passing, Scripted
 
@@ -180,33 +179,14 @@ def _own_failure(error: Exception) -> Refused:
 
 
 def _check_local(headers: Mapping[str, str]) -> None:
-    """Refuse a request of a web page from another origin, or to a host name that is not this
-    machine's. Otherwise any open page could spend the API key and read the answers. Another port of
-    this machine is another origin, too, as any program may serve a page there.
-    """
-    host, origin = headers.get("host"), headers.get("origin")
-    site = headers.get("sec-fetch-site", "none")
-    sent = ""
-    if host is not None and _host_in(f"//{host}") not in LOOPBACK:
-        sent = f"to the host {host!r:.200}"
-    elif origin is not None and origin != f"http://{host}":
-        sent = f"by a page of {origin!r:.200}"
-    elif site.lower() not in {"same-origin", "none"}:
-        sent = f"by a page of another origin (Sec-Fetch-Site: {site:.200})"
-    if sent:
+    """Refuse a request of a web page from another origin, or to another machine's name."""
+    if sent := foreign(headers):
         raise Refused(
             f"the request was sent {sent}; this endpoint only answers programs on this machine, "
             "which ask 127.0.0.1 or localhost, and no web pages but its own",
             status=403,
             code="foreign",
         )
-
-
-def _host_in(url: str) -> str | None:
-    try:
-        return httpx2.URL(url).host
-    except (httpx2.InvalidURL, ValueError):
-        return None
 
 
 def _body(http: HttpRequest) -> JsonObject:

@@ -9,7 +9,7 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
@@ -18,6 +18,7 @@ import h11
 import httpx2
 import orjson
 
+from tunaeval.clients.network import LOOPBACK
 from tunaeval.clients.pace import openable
 from tunaeval.files.keys import shown_safely
 
@@ -27,6 +28,7 @@ _READ = 1 << 16
 _GRACE_SECONDS = 5.0
 _PAUSE_SECONDS = 0.1
 _BACKLOG = 1024
+_NO_CONTENT = 204
 _LOG = logging.getLogger("tunaeval.endpoint")
 
 
@@ -52,15 +54,17 @@ class HttpResponse:
     breaks_off: bool = False
     length: int | None = None
     """The length of the body in bytes, or None for chunks."""
-    allow: str | None = None
-    """The value of the `Allow` header in the answer to an OPTIONS request."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Further headers."""
+    more: AsyncGenerator[bytes] | None = None
+    """Parts that are yet to come, sent after the others."""
 
 
 Respond: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 class Loopback:
-    """A server at a free port of 127.0.0.1, in the event loop that starts it.
+    """A server at a port of 127.0.0.1, by default a free one, in the event loop that starts it.
 
     It has at most half as many connections as the process could open files when it started, so
     that its host can open others. For one more, the connection is closed that has waited longest
@@ -70,7 +74,7 @@ class Loopback:
 
     _listening: socket.socket
 
-    def __init__(self, respond: Respond) -> None:
+    def __init__(self, respond: Respond, port: int = 0) -> None:
         self._respond = respond
         self._accepting: asyncio.Task[None] | None = None
         self._open: dict[asyncio.Task[None], _Connection] = {}
@@ -79,10 +83,11 @@ class Loopback:
         self._most = 1
         self._logged: set[str] = set()
         self._stops = False
-        self.port = 0
+        self.port = port
 
     async def start(self) -> None:
-        self._listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+        """Start the server. Raise OSError if its port is taken or not allowed."""
+        self._listening = socket.create_server(("127.0.0.1", self.port), backlog=_BACKLOG)
         self._listening.setblocking(False)
         self.port = self._listening.getsockname()[1]
         self._most = max(1, openable()[0] // 2)
@@ -231,13 +236,12 @@ class _Connection:
     async def _send(
         self, response: HttpResponse, *, is_head: bool = False, is_last: bool = False
     ) -> None:
-        headers = [("content-type", response.content_type)]
-        if response.allow is not None:
-            headers = [("allow", response.allow)]
-        elif response.length is None:
-            headers.append(("transfer-encoding", "chunked"))
-        else:
-            headers.append(("content-length", str(response.length)))
+        headers = [*response.headers]
+        if response.status != _NO_CONTENT:
+            headers.append(("content-type", response.content_type))
+            is_whole = response.length is not None
+            length = ("content-length", str(response.length))
+            headers.append(length if is_whole else ("transfer-encoding", "chunked"))
         if is_last:
             headers.append(("connection", "close"))
         phrase = httpx2.codes.get_reason_phrase(response.status) or "Scripted"
@@ -246,6 +250,10 @@ class _Connection:
         )
         for part in () if is_head else response.parts:
             await self._write(h11.Data(data=part))
+        if response.more is not None and not is_head:
+            async with contextlib.aclosing(response.more) as more:
+                async for part in more:
+                    await self._write(h11.Data(data=part))
         if is_head or not response.breaks_off:
             await self._write(h11.EndOfMessage())
 
@@ -295,7 +303,31 @@ def streamed(events: Iterable[bytes]) -> HttpResponse:
 
 def options(methods: Iterable[str]) -> HttpResponse:
     """Return the response to an OPTIONS request, which lists the allowed methods."""
-    return HttpResponse(204, (), allow=", ".join(sorted(methods)))
+    return HttpResponse(_NO_CONTENT, (), headers=(("allow", ", ".join(sorted(methods))),))
+
+
+def foreign(headers: Mapping[str, str]) -> str:
+    """Return from where a request of a web page from another origin was sent, or to which host name
+    that is not this machine's; "" if neither. Otherwise any open page could spend the API key and
+    read the answers. Another port of this machine is another origin, too, as any program may serve
+    a page there.
+    """
+    host, origin = headers.get("host"), headers.get("origin")
+    site = headers.get("sec-fetch-site", "none")
+    if host is not None and _host_in(f"//{host}") not in LOOPBACK:
+        return f"to the host {host!r:.200}"
+    if origin is not None and origin != f"http://{host}":
+        return f"by a page of {origin!r:.200}"
+    if site.lower() not in {"same-origin", "none"}:
+        return f"by a page of another origin (Sec-Fetch-Site: {site:.200})"
+    return ""
+
+
+def _host_in(url: str) -> str | None:
+    try:
+        return httpx2.URL(url).host
+    except (httpx2.InvalidURL, ValueError):
+        return None
 
 
 def _check(head: h11.Request) -> None:

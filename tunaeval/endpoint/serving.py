@@ -140,6 +140,9 @@ class ModelEndpoint:
         self._failure: BaseException | None = None
         self._is_entered = self._raised = False
 
+    def __repr__(self) -> str:
+        return f"<ModelEndpoint {self.url if self._loopback.port else 'not served yet'}>"
+
     @property
     def url(self) -> str:
         """The base URL to pass to an agent that speaks one of OpenAI's APIs."""

@@ -167,7 +167,7 @@ def load_report(directory: Path | str) -> Report:
     path = found_run(directory)
     info = read_info(path)
     found = found_results(path, info)
-    results = KeptResults(path, found.offsets)
+    results = KeptResults(path, found.in_order_of_suite())
     summary = summarise(results, repeats=info.repeats)
     summary = summary.model_copy(update={"doubled_results": found.doubled})
     return report_of(info, summary, results, info.scenarios * info.repeats - len(results), path)
@@ -231,14 +231,33 @@ def found_run(directory: Path | str, *, latest: bool = False) -> Path:
     return inside[-1]
 
 
+def runs_below(place: Path) -> list[Path]:
+    """Return the runs and matrices in a directory and in those in it, the last begun last."""
+    found, folders = list[Path](), [place]
+    for _ in range(_DEPTH):
+        inside = [path for folder in folders for path in entries(folder)]
+        found += filter(_is_kept, inside)
+        folders = [path for path in inside if is_directory(path) and not _is_kept(path)]
+    return sorted(found, key=_began)
+
+
+_DEPTH = 3
+"""How many levels are searched: runs/RUN, and runs with an --out below runs."""
+
+
 def _is_kept(path: Path) -> bool:
     return is_there(path / RUN_FILE) or is_there(path / MATRIX_FILE)
 
 
 def _began(path: Path) -> tuple[str, int]:
-    """Return a sort key: when a run was begun, then its file's time in nanoseconds."""
+    """Return a sort key: when a run was begun, then its file's time in nanoseconds. A damaged run
+    is older than all others.
+    """
     file = path / (RUN_FILE if is_there(path / RUN_FILE) else MATRIX_FILE)
-    return str(read_document(file).get("started_at")), file.stat().st_mtime_ns
+    try:
+        return str(read_document(file).get("started_at")), file.stat().st_mtime_ns
+    except (OSError, RecordError):
+        return "", 0
 
 
 def _no_run(path: Path) -> str:

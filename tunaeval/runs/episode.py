@@ -312,6 +312,7 @@ def result_of(
         group=scenario.group,
         weight=scenario.weight,
         abstain=scenario.abstain,
+        index=None,  # known to the run that asks
         **verdict,
     )
 

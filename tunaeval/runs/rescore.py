@@ -147,7 +147,7 @@ def _streamed(
     secrets = of_environment()
     for _, old in placed_results(source, found):
         new, unasked = rules.reread(old)
-        new = without_secrets(new, secrets)
+        new = without_secrets(new, secrets).model_copy(update={"index": old.index})
         files.append(new)
         changes["unasked"] += unasked
         changes["gained"] += new.ok and not old.ok

@@ -36,7 +36,7 @@ from .directory import InterruptedRun, Journal, RunDirectory, begun, report_of, 
 from .driving import Environment, drive, drive_agent
 from .episode import Trial, conclude, episode
 from .options import RunOptions, model_of, run_info
-from .prompts import Asking, asking_by, reader_of_bound
+from .prompts import Asking, asked_by, asking_by, reader_of_bound
 from .turns import task_episode
 
 OnResult = Callable[[ScenarioResult], None]
@@ -255,7 +255,7 @@ class SuiteRun:
     async def _result(self, scenario: Scenario, repeat: int) -> ScenarioResult:
         """Run a scenario: a question with retries, a task of many turns, or a whole agent."""
         options, suite = self.options, self._suite
-        tools = suite.tools if scenario.tools is None else scenario.tools
+        told, tools = asked_by(self.asking, suite, scenario)
         names = (*options.abstain, *scenario.abstain)
         known = Tools() if suite.as_written else tools
         read = reading(self._parser, known, options.calls, abstain=names)
@@ -263,20 +263,19 @@ class SuiteRun:
             scenario, tools, read, options, repeat, suite.unreadable, as_written=suite.as_written
         )
         if scenario.task is None:
-            conversation = episode(trial, self._asking_with(tools))
+            conversation = episode(trial, told)
             deadline = Deadline(options.deadline_seconds)
             return await conclude(conversation, partial(self._ask, deadline=deadline))
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
             return await drive_agent(trial, self._client, self._environment)
-        turns = task_episode(trial, self._asking_with)
-        return await drive(turns, trial, self._ask, self._environment, suite.mcp)
 
-    def _asking_with(self, tools: Tools) -> Asking:
-        """Return what is the same in all requests with these tools."""
-        if tools is self._suite.tools:
-            return self.asking
-        return self.asking.remade(self._suite.with_(tools=tools))
+        def asking_with(offered: Tools) -> Asking:
+            own = scenario.model_copy(update={"tools": offered})
+            return told if offered is tools else asked_by(self.asking, suite, own)[0]
+
+        turns = task_episode(trial, asking_with)
+        return await drive(turns, trial, self._ask, self._environment, suite.mcp)
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:
         self._budget.count_request()
@@ -288,7 +287,8 @@ class SuiteRun:
 
     def _take(self, results: Iterable[Placed]) -> None:
         for place, result in results:
-            shown = without_secrets(result, self._secrets)
+            at = {"index": place // self.options.repeats}
+            shown = without_secrets(result, self._secrets).model_copy(update=at)
             self._journal.put(place, shown)
             self.answered = self.answered or shown.outcome not in INFRASTRUCTURE
             if self._on_result is not None:

@@ -297,8 +297,11 @@ def _written(answer: Answer) -> Iterator[JsonObject]:
     if text or not message.get("tool_calls"):
         yield {"text": text}
     for call, function in calls_in(message):
-        named = {"id": call.get("id"), "name": function.get("name")}
-        yield {"functionCall": {**named, "args": object_of(function)}}
+        yield written_call(call.get("id"), function.get("name"), object_of(function))
+
+
+def written_call(id_: JsonValue, name: JsonValue, arguments: JsonObject) -> JsonObject:
+    return {"functionCall": {"id": id_, "name": name, "args": arguments}}
 
 
 def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:

@@ -217,8 +217,11 @@ def _blocks(message: JsonObject) -> Iterator[JsonObject]:
     if text := said_in(message):
         yield {"type": "text", "text": text}
     for call, function in calls_in(message):
-        head = {"type": "tool_use", "id": call.get("id"), "name": function.get("name")}
-        yield {**head, "input": object_of(function)}
+        yield written_call(call.get("id"), function.get("name"), object_of(function))
+
+
+def written_call(id_: JsonValue, name: JsonValue, arguments: JsonObject) -> JsonObject:
+    return {"type": "tool_use", "id": id_, "name": name, "input": arguments}
 
 
 def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:

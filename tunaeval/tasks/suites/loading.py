@@ -7,7 +7,7 @@ in the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
@@ -28,8 +28,9 @@ from tunaeval.types.runs import PackedScenarios, Scenario, Suite, Unreadable
 
 from . import CATALOGUES, DEFAULT_CATALOGUE, DEFAULT_PROMPT, SUITES
 from .bfcl import BFCL_PREFIX, DEFECTIVE, has_many_turns, read_bfcl
-from .files import Place, SuiteFile, inside, read_json, read_suite_file, read_text
+from .files import Place, SuiteFile, given_suite, inside, read_json, read_suite_file, read_text
 from .scenarios import read_scenario
+from .variables import Row, Variables
 
 T = TypeVar("T")
 
@@ -56,21 +57,24 @@ def about_suites() -> dict[str, str]:
 
 
 def load_suite(
-    name_or_path: str | Path,
+    name_or_path: str | Path | JsonObject | list[JsonValue],
     *,
     tools: Tools | Iterable[ToolLike] | None = None,
     mcp: str | Iterable[str] = (),
     bfcl: str | Path | None = None,
     exclude: Iterable[str] = (),
+    system_prompts: Iterable[str] = (),
 ) -> Suite:
-    """Return the built-in suite of that name, or the suite in a .json, .jsonl, .yaml or .yml file.
+    """Return the suite of that built-in name, or of a .json, .jsonl, .yaml or .yml file.
 
+    An object or a list is read as such a file that has it; its files are in the working directory.
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, read from the
-    directory `bfcl` or from the installed package `bfcl-eval`, of which only the classes of the
-    categories of many turns are imported. `tools`
-    replace those that the suite names, and so do those of the MCP servers `mcp` (commands or
-    addresses, see `mcp_tools`), which also run the calls of tasks of many turns. `exclude` are ids
-    and tags of scenarios to leave out, as with `without`; these may expect tools that do not exist.
+    directory `bfcl` or from the installed package `bfcl-eval`, of which nothing is imported but the
+    classes of the categories of many turns. `tools` replace those that the suite names, and so do
+    those of the MCP servers `mcp` (commands or addresses, see `mcp_tools`), which also run the
+    calls of tasks of many turns. `exclude` are ids and tags of scenarios to leave out, as with
+    `without`; these may expect tools that do not exist.
+    `system_prompts` are the texts that will be in place of the suite's own, and use its variables.
     Raises `SuiteError`, naming file, line or index, and field, for a file that cannot be used, and
     for an unknown built-in name; ToolsError for a server that cannot be asked.
 
@@ -79,11 +83,11 @@ def load_suite(
         >>> len(suite.scenarios), suite.scenarios[0].id
         (12, 'bash-pytest-quiet')
     """
-    if not isinstance(name_or_path, str | PathLike):
+    if not isinstance(name_or_path, str | PathLike | Mapping | list):
         raise UsageError(
             f"found {brief(name_or_path)}, wanted the name of a built-in suite "
-            f"({', '.join(SUITES)}) or the path of a suite file; write scenarios of a program to a "
-            "file first (tunaeval.run takes a Suite, too)"
+            f"({', '.join(SUITES)}), the path of a suite file, or what such a file has: an object "
+            "or a list of scenarios"
         )
     unwanted, servers = frozenset(exclude), read_servers(mcp, "mcp")
     if servers:
@@ -109,9 +113,11 @@ def load_suite(
                 _find(name_or_path),
                 to_tools(tools),
                 lambda one: unwanted.isdisjoint({one.id, *one.tags}),
+                tuple(system_prompts),
             )
     except RecursionError as error:
-        raise SuiteError(f"{name_or_path}: is nested too deeply to be read") from error
+        name = name_or_path if isinstance(name_or_path, str | PathLike) else "suite"
+        raise SuiteError(f"{name}: is nested too deeply to be read") from error
     if servers:
         suite = served(suite, servers)
     return without(suite, unwanted) if unwanted else suite
@@ -157,7 +163,9 @@ def without(suite: Suite, names: Iterable[str]) -> Suite:
     return suite.with_(scenarios=left)
 
 
-def _find(name_or_path: str | Path) -> SuiteFile:
+def _find(name_or_path: str | Path | Mapping[str, JsonValue] | list[JsonValue]) -> SuiteFile:
+    if isinstance(name_or_path, Mapping | list):
+        return given_suite(name_or_path)
     if isinstance(name_or_path, str) and name_or_path in SUITES:
         file = SUITES[name_or_path].file
         return read_suite_file(packaged(file), _suites_folder(), file)
@@ -173,7 +181,9 @@ def _find(name_or_path: str | Path) -> SuiteFile:
     return read_suite_file(path, path.parent, str(path))
 
 
-def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
+def _suite(
+    file: SuiteFile, given: Tools | None, wanted: _Which, prompts: Sequence[str] = ()
+) -> Suite:
     """Build the suite; only scenarios that are `wanted` are compared with the tools."""
     header, place = file.header, file.place
     _text(header, "description", place)  # for readers of the file: only its type is checked
@@ -194,9 +204,12 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
     if next(file.rows(), None) is None:
         raise place.error("has no scenario, so there is nothing to run; add one or more")
     read = partial(read_scenario, tools=tools, wanted=wanted)
+    _flag(header, "templates", place, default=True)
+    variables = Variables(file, prompt, prompts)
     suite = Suite(
         name=name,
-        scenarios=PackedScenarios(_read_in_turn(file, read)),
+        scenarios=PackedScenarios(_read_in_turn(variables.rows, read)),
+        notes=tuple(variables.notes),
         tools=tools,
         system_prompt=prompt,
         prompt_of_tools=belongs and bool(prompt),
@@ -239,14 +252,19 @@ def _profile(header: JsonObject, place: Place) -> str | None:
         return profile_of(_text(header, "profile", place)).name
 
 
-def _read_in_turn(file: SuiteFile, read: Callable[..., Scenario]) -> Iterator[Scenario]:
+def _read_in_turn(
+    rows: Callable[[], Iterator[Row]], read: Callable[..., Scenario]
+) -> Iterator[Scenario]:
     numbers: dict[str, int] = {}
-    for number, (place, row) in enumerate(file.rows(), 1):
-        scenario = read(row, place, number=number)
-        first = numbers.setdefault(scenario.id, number)
-        if first != number:
-            there, _ = next(islice(file.rows(), first - 1, None))
-            raise place.at("id").error(f"{scenario.id!r} is taken by {there}; rename one")
+    for index, row in enumerate(rows()):
+        scenario = read(row.fields, row.place, number=row.number)
+        first = numbers.setdefault(scenario.id, index)
+        if first != index:
+            there = next(islice(rows(), first, None)).place
+            raise row.place.at("id").error(f"{scenario.id!r} is taken by {there}; rename one")
+        if row.values is not None:
+            group = row.group if scenario.group is None else scenario.group
+            scenario = scenario.model_copy(update={"vars": row.values, "group": group})
         yield scenario
 
 
@@ -438,6 +456,7 @@ def _header(suite: Suite) -> JsonObject:
         **({"mcp": [*suite.mcp]} if suite.mcp else {}),
         "paths": {one.name: sorted(one.paths) for one in suite.tools.values() if one.paths},
         "system_prompt": suite.system_prompt,
+        **({"templates": False} if any(one.vars for one in suite.scenarios) else {}),
         **({"prompt_of_tools": True} if suite.prompt_of_tools else {}),
         **({"profile": suite.profile} if suite.profile else {}),
         **({"unreadable": suite.unreadable} if suite.unreadable != "retry" else {}),

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError, WorkspaceError
 from tunaeval.matching.expectations import check_expectation, one_call
 from tunaeval.matching.matchers import MATCHERS
-from tunaeval.parsing.repair.schema import fit
+from tunaeval.parsing.repair.schema import fit, member
 from tunaeval.showing import brief
 from tunaeval.tasks.checks import check_fault
 from tunaeval.tasks.confined import parts_of, path_fits
@@ -29,6 +29,7 @@ from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Task
 from tunaeval.types.tasks import AnswerCheck, ForbidCheck, Forbidden, ReturnsCheck, StatedFault
 
 from .files import Place, known_keys
+from .variables import Cell
 
 _ONE_CALL_KEYS = Scenario.model_fields.keys() - {"expect"} | {"expected_tool", "expected_args"}
 _ONE_CALL_SPELLING = (
@@ -162,6 +163,10 @@ def _validated(data: JsonObject, place: Place) -> Scenario:
 
 
 def _check_expectation(expect: Expectation, place: Place, tools: Tools) -> None:
+    for call in expect.calls or ():
+        schema = tools[call.name].parameters if call.name in tools else {}
+        for name, value in call.arguments.items():
+            call.arguments[name] = _typed(value, member(schema, name, schema), schema)
     with place.named_in(ValueError):
         check_expectation(expect)
     for key in ("tools", "forbid"):
@@ -185,6 +190,32 @@ def _check_call(call: ExpectedCall, place: Place, tools: Tools) -> None:
             fitted = fit(plain, schema, root=spec.parameters)
             if fitted.notes or fitted.repairs:
                 raise at.error(f"found {brief(plain)}, wanted {_wanted(schema)}")
+
+
+def _typed(value: JsonValue, schema: object, root: object) -> JsonValue:
+    """Return an expected value in which a cell of a CSV file has the type that the schema asks for.
+    A text that fits no such type stays a text.
+    """
+    match value:
+        case Cell():
+            fitted = fit(str(value), schema, root=root)
+            return str(value) if fitted.notes else fitted.value
+        case dict():
+            return {
+                key: [_typed(item, schema, root) for item in one]
+                if key == "$any_of" and isinstance(one, list)
+                else _typed(one, _schema_at(schema, key, root), root)
+                for key, one in value.items()
+            }
+        case list():
+            return [_typed(one, member(schema, "0", root, or_item=True), root) for one in value]
+    return value
+
+
+def _schema_at(schema: object, key: str, root: object) -> object:
+    if key in _SPELLED or key == "$set":
+        return schema
+    return {} if key.startswith("$") else member(schema, key, root)
 
 
 def _plain_values(value: JsonValue) -> Iterator[JsonValue]:
