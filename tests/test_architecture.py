@@ -40,9 +40,11 @@ LAYERS = (
     ("plugins",),
     ("tunaeval",),
     ("testing",),
-    ("cli",),
+    ("cli", "vllm", "sglang"),
 )
 LAYER = {package: number for number, packages in enumerate(LAYERS, 1) for package in packages}
+
+MOST_MODULES = 8
 
 HOMES = {
     "httpx2": ("clients", "endpoint"),
@@ -177,6 +179,11 @@ def test_every_package_is_on_a_layer() -> None:
     packages = {package_of(f"tunaeval.{path.stem}") for path in PACKAGE.glob("*.py")}
     packages |= {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
     assert packages <= LAYER.keys(), f"no layer for {packages - LAYER.keys()}"
+
+
+def test_there_are_few_modules_beside_the_packages() -> None:
+    modules = {path.stem for path in PACKAGE.glob("*.py")} - {*FACE, "__main__"}
+    assert len(modules) <= MOST_MODULES, f"put one of {sorted(modules)} into a package"
 
 
 def test_a_package_imports_only_from_layers_below_its_own() -> None:

@@ -170,3 +170,18 @@ def short_call(name: str, arguments: Mapping[str, object]) -> str:
 def counted(number: int, noun: str, nouns: str | None = None) -> str:
     """Return a number with its noun: "1 call", "2 calls"; `nouns` is an irregular plural."""
     return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def similar(name: str, names: Sequence[str]) -> list[str]:
+    """Return names that may have been meant: those with this prefix, else those spelled alike."""
+    begun = [one for one in names if len(name) >= _TELLING and one.startswith(name)]
+    from difflib import get_close_matches  # noqa: PLC0415 - most runs make no such error
+
+    return begun[:_MOST_NEAR] or get_close_matches(name, names, n=_MOST_NEAR, cutoff=_NEAR)
+
+
+_NEAR = 0.61
+"""The least similarity of a name that is suggested: `nope` and `openai` have 0.6."""
+_TELLING = 3
+"""The least length of a prefix that is completed to a suggestion."""
+_MOST_NEAR = 3

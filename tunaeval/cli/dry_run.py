@@ -78,7 +78,8 @@ def forecast_of(cell: Cell) -> Forecast:
     told = cell.told or asking_by(cell.suite, options.ask, cell.parser, options.constrain)
     characters = most_requests = 0
     for scenario in cell.suite.scenarios:
-        own, tools = asked_by(told, cell.suite, scenario)
+        tools = cell.suite.tools if scenario.tools is None else scenario.tools
+        own = asked_by(told, cell.suite, scenario, tools)
         messages = own.messages(scenario.prompt, scenario.messages)
         trial = Trial(scenario, tools, reading(cell.parser, tools), options)
         request = trial.request(own, messages)

@@ -21,7 +21,7 @@ from importlib import import_module
 from pathlib import Path
 
 from tunaeval.errors import ToolsError, UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_there, read_plain
+from tunaeval.files.plain_files import is_there, read_plain, unread
 from tunaeval.registry import words_of
 from tunaeval.reports.drift import compare_tools
 from tunaeval.runs.run_matrix import prompt_text
@@ -71,10 +71,8 @@ def _text(path: Path) -> str:
     try:
         return read_plain(path).decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ToolsError(
-            f"{path} cannot be read: {why}; wanted a JSON file with a list of tools"
-        ) from error
+        words = unread(path, "wanted a JSON file with a list of tools", error)
+        raise ToolsError(f"{str(path)!r} {words}") from error
 
 
 _MOST_SHOWN = 5

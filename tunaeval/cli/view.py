@@ -25,7 +25,7 @@ from tunaeval.endpoint.connections import (
     Loopback,
     foreign,
 )
-from tunaeval.errors import RecordError, TunaevalError, UsageError
+from tunaeval.errors import RecordError, TunaevalError
 from tunaeval.files.plain_files import is_there, real
 from tunaeval.reports.page.html import list_parts, page_parts, page_policy
 from tunaeval.runs.directory import RUN_FILE, load_report, read_info, runs_below
@@ -57,13 +57,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 async def _serve(pages: Pages, arguments: argparse.Namespace, output: Output) -> None:
     server = Loopback(pages.respond, arguments.port or 0)
-    try:
-        await server.start()
-    except OSError as error:
-        raise UsageError(
-            f"port {arguments.port} cannot be used: {error.strerror or error}; give another --port "
-            "N, or leave it out for a free one"
-        ) from error
+    await server.start()
     try:
         address = f"http://127.0.0.1:{server.port}/"
         output.result(address)
@@ -113,7 +107,7 @@ class Pages:
             return _text(404, f"there is no {visible(path, 200)}; there are {', '.join(by_path)}")
         if last == "events":
             kind = "text/event-stream"
-            return HttpResponse(200, (), kind, headers=_NOT_KEPT, more=_events(chosen))
+            return HttpResponse(200, _events(chosen), kind, headers=_NOT_KEPT)
         if place == "" and len(runs) > 1:
             return await self._list(by_path)
         try:

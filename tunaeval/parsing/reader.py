@@ -113,6 +113,11 @@ class Reader:
         made = Reader(*named, summary=self.summary, wants_tools=self.wants_tools, turns=more)
         return made if turns else self
 
+    def without_reasoning(self) -> Reader:
+        """Return a reader of text whose reasoning was taken out: no marker in it means any."""
+        forms = tuple(form.without_reasoning() for form in self.formats)
+        return Reader(self.name, forms, wants_tools=self.wants_tools, turns=self.turns)
+
     @cached_property
     def _sound(self) -> SoundReader | None:
         """The reader of a sound block, if a text that begins with the first format's is read so."""

@@ -18,14 +18,14 @@ from string import ascii_lowercase
 from typing import ClassVar, TextIO, TypeAlias
 
 from tunaeval.matching.assignment import NO_OTHERS
-from tunaeval.showing import counted, shows, visible
+from tunaeval.showing import counted, shows
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.messages import Prices, Usage
 from tunaeval.types.runs import Rate, Report, ScenarioResult, Summary
 
 from .compare import Difference, Differences, adjusted
-from .console import TableRow, console_like, draw_table, speaks_unicode
+from .console import PLAIN_WIDTH, TableRow, draw_table, page_on, print_lines
 from .markdown import code
 from .sides import Question, ScenarioCounts, sole_group
 from .summary import INFRASTRUCTURE, Passes
@@ -455,16 +455,19 @@ def _pair_object(pair: Pair) -> JsonObject:
 
 def show_ranking(ranking: Ranking, stream: TextIO) -> None:
     """Print a ranking: the table, and below it what separates the cells."""
-    page = StringIO()
-    console = console_like(stream, page)
-    rows = [
-        TableRow("", f"{cell.name.cell} {cell.name.words}", row[3:])
-        for cell, row in zip(ranking.cells, table_rows(ranking), strict=True)
-    ]
-    draw_table(console, COLUMNS[3:], rows, plain=not speaks_unicode(stream))
-    for line in (*lines_below(ranking), *_confusion(ranking.cells)):
-        console.print(visible(line), soft_wrap=True)
-    stream.write(page.getvalue())
+    with page_on(stream) as page:
+        # Narrower tables have no room for the reason, which is then below.
+        brief = page.width < PLAIN_WIDTH
+        rows = [
+            TableRow("", f"{one.name.cell} {one.name.words}",
+                     ("not ranked" if brief and one.not_ranked else row[3], *row[4:]))
+            for one, row in zip(ranking.cells, table_rows(ranking), strict=True)
+        ]  # fmt: skip
+        draw_table(page, ("cell", *COLUMNS[3:]), rows)
+        if brief:
+            left_out = [one for one in ranking.cells if one.not_ranked]
+            print_lines(page, (f"{one.title} is {one.not_ranked}" for one in left_out))
+        print_lines(page, (*lines_below(ranking), *_confusion(ranking.cells)))
 
 
 def ranking_markdown(ranking: Ranking) -> str:
@@ -492,10 +495,10 @@ _LINE = 1000
 """The most characters of a line below the table in Markdown."""
 
 COLUMNS = (
-    "cell", "model", "system prompt", "score", "95 % interval", "ties", "passed", "of",
-    "no answer", "outcomes", "calls from", "latency", "tokens in", "tokens out", "cost",
+    "cell", "model", "system prompt", "score", "passed", "of", "ties", "interval", "no answer",
+    "outcomes", "calls from", "latency", "tokens in", "tokens out", "cost",
 )  # fmt: skip
-"""The columns of the table that is on the terminal, in Markdown and in CSV."""
+"""The columns in Markdown and in CSV; a terminal has the first three as one."""
 
 
 def table_rows(ranking: Ranking) -> Iterator[tuple[str, ...]]:
@@ -507,10 +510,10 @@ def table_rows(ranking: Ranking) -> Iterator[tuple[str, ...]]:
             cell.name.model,
             cell.name.system_prompt or "",
             _score(cell),
-            interval(cell.score),
-            cell.ties,
             str(cell.passed),
             str(cell.of),
+            cell.ties,
+            interval(cell.score),
             str(cell.no_answer),
             _counts(cell.outcomes),
             _counts(cell.sources),
@@ -530,7 +533,7 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 _SHOWN = 12
-"""How many scenarios are named in a line of `lines_below`."""
+"""How many scenarios are named in a line of `lines_below`, and how many pairs have one."""
 
 
 TIES_WORDS = "Same letter in `ties`: these scenarios cannot tell them apart."
@@ -543,7 +546,10 @@ def lines_below(ranking: Ranking) -> Iterator[str]:
     if ranking.pairs:
         yield TIES_WORDS
     words = {cell.name.cell: cell.name.words for cell in ranking.cells}
-    yield from (_difference(pair, words) for pair in ranking.pairs if pair.is_real)
+    real = [pair for pair in ranking.pairs if pair.is_real]
+    yield from (_difference(pair, words) for pair in real[:_SHOWN])
+    if len(real) > _SHOWN:
+        yield f"{len(real) - _SHOWN:,} more pairs differ"
     for what, names in (
         ("scenarios that separate the cells", [*ranking.separating]),
         ("passed by all", ranking.all_pass),

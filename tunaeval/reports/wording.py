@@ -230,7 +230,10 @@ def gaps(summary: Summary) -> list[str]:
     for lower, higher in pairwise(LEVELS):
         less, more = summary.levels[lower].value, summary.levels[higher].value
         if less is not None and more is not None and (points := 100 * (more - less)) > GAP_POINTS:
-            lines.append(f"{higher} reads {points:.1f} points more than {lower}")
+            line = f"{points:.1f} points more pass at {higher} than at {lower}"
+            made = ", ".join(f"{name} {count}" for name, count in summary.repairs.items())
+            # A run at standard has not counted the repairs that only lenient makes.
+            lines.append(f"{line} (repairs: {made})" if made and lower == "strict" else line)
     return lines
 
 

@@ -27,6 +27,7 @@ from tunaeval.files.plain_files import (
     is_directory,
     is_there,
     make_directory,
+    nearest,
     seen_at,
 )
 from tunaeval.files.records import (
@@ -195,7 +196,7 @@ def report_of(
 def read_info(path: Path) -> RunInfo:
     """Return the `run.json` of a directory. Raises `RecordError`, also for an unknown version."""
     if is_absent(path / RUN_FILE):
-        raise RecordError(_no_run(path))
+        raise RecordError(no_run(path))
     document = versioned(path / RUN_FILE, SCHEMA_VERSION)
     try:
         return RunInfo.model_validate(document)
@@ -255,17 +256,21 @@ def _began(path: Path) -> tuple[str, int]:
     """
     file = path / (RUN_FILE if is_there(path / RUN_FILE) else MATRIX_FILE)
     try:
-        return str(read_document(file).get("started_at")), file.stat().st_mtime_ns
+        began = read_document(file).get("started_at")
+        return began if isinstance(began, str) else "", file.stat().st_mtime_ns
     except (OSError, RecordError):
         return "", 0
 
 
-def _no_run(path: Path) -> str:
+def no_run(path: Path) -> str:
     """Return an error message for a path that is not a run, with a hint where runs are."""
     if not is_directory(path):
         if is_there(path):
             return f"{path} is {seen_at(path)}; wanted the directory of a run"
-        return f"there is no directory {path}; wanted that of a run, as `tunaeval run` names it"
+        others = runs_below(path.parent if path.parent.name else Path("runs"))
+        near = nearest(path) or next(reversed(others), None)
+        wanted = "wanted that of a run, as `tunaeval run` names it"
+        return f"there is no directory {path}; {f'did you mean {near}?' if near else wanted}"
     if is_there(path / MATRIX_FILE):
         return (
             f"{path} is a matrix of several runs; rank them by `tunaeval show {path}`, or name one "

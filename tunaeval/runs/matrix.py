@@ -34,7 +34,7 @@ from tunaeval.types.runs import Report, ScenarioResult, Suite, Tabled
 from tunaeval.types.wanted import wanted_path
 
 from .budget import Budget
-from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report, versioned
+from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report, no_run, versioned
 from .options import RunOptions, born
 from .prompts import Asking
 from .runner import SuiteRun
@@ -311,6 +311,8 @@ def read_matrix(directory: Path) -> MatrixInfo:
     """Read the `matrix.json` of a directory. Raises RecordError if it is missing or invalid."""
     path = directory / MATRIX_FILE
     if is_absent(path):
+        if not is_there(directory):
+            raise RecordError(no_run(directory))
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
     try:
         where, advice = f"{path}: this is no matrix of tunaeval", "wanted what a matrix run wrote"
@@ -340,9 +342,9 @@ def load_matrix(directory: Path | str) -> Matrix:
     Raises RecordError where the directory has no `matrix.json`, or one that cannot be read.
 
     Examples:
-        >>> tunaeval.load_matrix("runs/nowhere")
+        >>> tunaeval.load_matrix(".")
         Traceback (most recent call last):
-        tunaeval.errors.RecordError: runs/nowhere is no matrix: there is no matrix.json in it
+        tunaeval.errors.RecordError: . is no matrix: there is no matrix.json in it
     """
     return loaded_matrix(found_run(directory))
 

@@ -139,15 +139,15 @@ def asking(
     )
 
 
-def asked_by(told: Asking, suite: Suite, scenario: Scenario) -> tuple[Asking, Tools]:
-    """Return what a scenario is asked with, and its tools: its own if it has some. The system
-    prompt is filled with its variables.
+def asked_by(told: Asking, suite: Suite, scenario: Scenario, tools: Tools) -> Asking:
+    """Return what a scenario is asked with, with these tools; the system prompt is filled with its
+    variables.
     """
-    own = suite if scenario.tools is None else suite.with_(tools=scenario.tools)
+    own = suite if tools is suite.tools else suite.with_(tools=tools)
     prompt = filled_prompt(own.system_prompt, scenario.vars)
     if prompt != own.system_prompt:
         own = own.with_(system_prompt=prompt)
-    return told if own is suite else told.remade(own), own.tools
+    return told if own is suite else told.remade(own)
 
 
 def asking_by(suite: Suite, ask: Ask, parser: Parser, constrain: bool | str) -> Asking:

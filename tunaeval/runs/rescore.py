@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.files.keys import of_environment
-from tunaeval.files.plain_files import open_plain
+from tunaeval.files.plain_files import open_plain, unread
 from tunaeval.files.results import RESULTS_FILE, CountedResults
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
@@ -189,9 +189,8 @@ def _digest(path: Path) -> str:
         with open_plain(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise RecordError(
-            f"{path} cannot be read: {error.strerror or error}; there are no replies to read again"
-        ) from error
+        words = unread(path, "there are no replies to read again", error)
+        raise RecordError(f"{str(path)!r} {words}") from error
 
 
 def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenario]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from tunaeval.errors import UsageError
-from tunaeval.files.plain_files import read_plain
+from tunaeval.files.plain_files import read_plain, unread
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.tasks.suites.loading import load_suite
@@ -183,12 +183,13 @@ def _name_of(path: Path, paths: Sequence[object]) -> str:
 def prompt_text(path: Path) -> str:
     """Return the system prompt in a file. Raises UsageError for a file that cannot be read."""
     try:
-        return read_plain(path).decode("utf-8-sig").strip()
+        text = read_plain(path).decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(
-            f"the system prompt {str(path)!r} cannot be read: {why}; wanted a text file in UTF-8"
-        ) from error
+        words = unread(path, "wanted a text file in UTF-8", error)
+        raise UsageError(f"the system prompt {str(path)!r} {words}") from error
+    if not text:
+        raise UsageError(f"the system prompt {str(path)!r} is empty; write one, or leave it out")
+    return text
 
 
 def paired(addresses: Sequence[str] | str, models: int) -> list[str | None]:

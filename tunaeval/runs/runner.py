@@ -255,25 +255,21 @@ class SuiteRun:
     async def _result(self, scenario: Scenario, repeat: int) -> ScenarioResult:
         """Run a scenario: a question with retries, a task of many turns, or a whole agent."""
         options, suite = self.options, self._suite
-        told, tools = asked_by(self.asking, suite, scenario)
+        tools = suite.tools if scenario.tools is None else scenario.tools
         names = (*options.abstain, *scenario.abstain)
         known = Tools() if suite.as_written else tools
         read = reading(self._parser, known, options.calls, abstain=names)
         trial = Trial(
             scenario, tools, read, options, repeat, suite.unreadable, as_written=suite.as_written
         )
+        asking_with = partial(asked_by, self.asking, suite, scenario)
         if scenario.task is None:
-            conversation = episode(trial, told)
+            conversation = episode(trial, asking_with(tools))
             deadline = Deadline(options.deadline_seconds)
             return await conclude(conversation, partial(self._ask, deadline=deadline))
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
             return await drive_agent(trial, self._client, self._environment)
-
-        def asking_with(offered: Tools) -> Asking:
-            own = scenario.model_copy(update={"tools": offered})
-            return told if offered is tools else asked_by(self.asking, suite, own)[0]
-
         turns = task_episode(trial, asking_with)
         return await drive(turns, trial, self._ask, self._environment, suite.mcp)
 

@@ -183,12 +183,12 @@ class Suite(BaseModel):
     """Names whose calls mean no call, as the prompt says; see `parse`."""
     tools_from: tuple[str, ...] = ()
     """Where the tools come from that the suite does not describe: MODULE:NAME, or MCP servers."""
+    notes: tuple[str, ...] = ()
+    """What is odd about the suite's files, such as columns of variables that no text uses."""
     unreadable: Unreadable = "retry"
     """In tasks: with "end", one call that cannot be read makes its whole reply an answer."""
     as_written: bool = False
     """Whether calls are read without the tools' schemas and run in any case, offered or not."""
-    notes: tuple[str, ...] = ()
-    """What is odd about the suite's files, such as columns of variables that no text uses."""
     mcp: tuple[str, ...] = ()
     """The MCP servers, as commands or addresses, that run the calls of tasks of many turns."""
 

@@ -18,7 +18,7 @@ from math import isfinite
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from tunaeval.errors import SuiteError, UnknownNameError
-from tunaeval.files.plain_files import read_plain, real, seen_at
+from tunaeval.files.plain_files import read_plain, real, seen_at, unread
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded
@@ -132,7 +132,8 @@ def read_text(source: Traversable, place: Place) -> str:
         if error.errno == errno.EFBIG:
             too_long = f"has more than {MAX_BYTES >> 20} MiB; split it into several suites"
             raise place.error(too_long) from error
-        raise place.error(f"cannot be read: {error.strerror or error}") from error
+        words = unread(Path(str(source)), "wanted a file in UTF-8", error)
+        raise SuiteError(f"{str(place)!r} {words}") from error
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -168,7 +169,8 @@ def inside(folder: Traversable, name: str, place: Place) -> Traversable:
     if leaves:
         raise place.error(f"found {name!r}, wanted a file in the suite's own folder")
     if seen_at(target) != "a file" if isinstance(target, Path) else not target.is_file():
-        raise place.error(f"there is no file {name!r} in the suite's folder")
+        words = unread(Path(str(target)), "wanted a file in the suite file's folder")
+        raise place.error(f"{name!r} {words}")
     return target
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeAlias, TypeVar, get_args
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_directory, is_there, seen_at
+from tunaeval.files.plain_files import is_directory, is_there, unread
 from tunaeval.matching.profiles import profile_of
 from tunaeval.showing import brief
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
@@ -174,10 +174,8 @@ def _find(name_or_path: str | Path | Mapping[str, JsonValue] | list[JsonValue]) 
         unknown = UnknownNameError("built-in suite", name_or_path, SUITES)
         raise SuiteError(f"{unknown}; a suite file's path ends in .json, .jsonl, .yaml or .yml")
     if not is_there(path) or is_directory(path):
-        what = "a directory, no file" if is_there(path) else seen_at(path)
-        raise SuiteError(
-            f"{path}: {what}; give a suite file's path or a built-in name: {', '.join(SUITES)}"
-        )
+        wanted = f"give a suite file's path or a built-in name: {', '.join(SUITES)}"
+        raise SuiteError(f"{str(path)!r} {unread(path, wanted)}")
     return read_suite_file(path, path.parent, str(path))
 
 
@@ -302,7 +300,12 @@ def _own_prompt(file: SuiteFile) -> str | None:
         return _text(header, "system_prompt", place)
     at = place.at("system_prompt_file")
     name = _text(header, "system_prompt_file", place)
-    return read_text(inside(file.folder, name, at), at).strip() if name else None
+    if not name:
+        return None
+    text = read_text(inside(file.folder, name, at), at).strip()
+    if not text:
+        raise at.error(f"{name!r} is empty; write a system prompt, or leave it out")
+    return text
 
 
 def _flag(header: JsonObject, key: str, place: Place, *, default: bool) -> bool:
