@@ -138,19 +138,14 @@ class Environment:
 
 def _check_takes(function: object, name: str, first: str) -> None:
     """Raise UsageError for a function that cannot be called with its first argument and episode."""
-    if not callable(function):
-        return
     try:
-        signature = inspect.signature(function)
-    except ValueError:  # a function written in C may have none
+        if callable(function):
+            inspect.signature(function).bind(None, None)
+    except TypeError as error:
+        wanted = f"wanted a function that takes ({first}, episode)"
+        raise UsageError(f"{name} is {brief(function)}: {error}; {wanted}") from None
+    except ValueError:  # a function written in C may have no signature
         return
-    try:
-        signature.bind(None, None)
-    except TypeError:
-        raise UsageError(
-            f"{name} is {brief(function)}, which takes {signature}; wanted a function that takes "
-            f"({first}, episode)"
-        ) from None
 
 
 async def drive(
@@ -207,11 +202,9 @@ async def _made_tools(
     try:
         async with asyncio.timeout(environment.checks_seconds):
             return await beside(environment.tools_in, workspace, copied(episode))
-    except TimeoutError:
-        words = f"they took over {environment.checks_seconds:g} s"
-    except (Exception, SystemExit) as error:
-        if isinstance(error, TunaevalError):
-            raise
+    except TunaevalError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the author's function raised it
         words = words_of(error)
     raise TransportFailure(f"the episode's tools cannot be made: {words}", kind="tools")
 

@@ -24,7 +24,7 @@ from tunaeval.showing import brief
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
 from tunaeval.types.copies import copied
-from tunaeval.types.runs import CheckRecord, Episode, Partial
+from tunaeval.types.runs import CheckRecord, Episode
 from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
@@ -38,6 +38,7 @@ from tunaeval.types.tasks import (
     FileCheck,
     ForbidCheck,
     NamedCheck,
+    Partial,
     PythonCheck,
     ResultRecord,
     ReturnsCheck,

@@ -35,22 +35,13 @@ from .figures import (
 )
 from .parsing import Level
 from .suites import Difficulty, Episode, PackedScenarios, Scenario, Suite, Unreadable
-from .tasks import (
-    CheckRecord,
-    Expectation,
-    ExpectedCall,
-    MatchMode,
-    Partial,
-    ResultRecord,
-    Task,
-    TaskRecord,
-)
+from .tasks import CheckRecord, Expectation, ExpectedCall, MatchMode, ResultRecord, Task, TaskRecord
 
 __all__ = [
     "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord", "CallSource",
     "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty", "Episode",
     "Expectation", "ExpectedCall", "JudgeOrder", "JudgeRecord", "JudgeVote", "LevelResult",
-    "MatchMode", "PackedScenarios", "Partial", "Rate", "Repeats", "Report", "ResultRecord",
+    "MatchMode", "PackedScenarios", "Rate", "Repeats", "Report", "ResultRecord",
     "RunInfo", "RunOutcome", "Scenario", "ScenarioResult", "ScoreDetails", "ScoreOutcome",
     "ScoreRecord", "ScoreResult", "Source", "Suite", "Summary", "Task", "TaskRecord", "Unreadable",
     "Variance", "WeightedScore",
