@@ -52,7 +52,7 @@ HOMES = {
     "pytest": ("testing",),
     "tenacity": ("clients", "tools"),
     "hypothesis": ("testing",),
-    "jinja2": ("parsing", "reports"),
+    "jinja2": ("parsing", "reports", "tasks"),
     "pyarrow": ("reports", "data"),
     "rich": ("reports",),
     "argparse": ("cli",),
@@ -80,8 +80,13 @@ UPWARD = {
     ("tunaeval/grammar/check.py", "tunaeval.parsing.write"),
     ("tunaeval/grammar/format.py", "tunaeval.parsing.write"),
     ("tunaeval/types/calls.py", "tunaeval.tools.specs"),
+    ("tunaeval/types/calls.py", "tunaeval.wire.gemini"),
+    ("tunaeval/types/calls.py", "tunaeval.wire.messages"),
+    ("tunaeval/types/runs.py", "tunaeval.reports.tables"),
+    ("tunaeval/types/runs.py", "tunaeval.reports.wording"),
 }
-"""Values that know by whom they are read or made: `Format.parse` and `ToolSpec.of`.
+"""Values that know by whom they are read, made or written: `Format.parse`, `ToolSpec.of`,
+`ToolCall.as_gemini` and `Report.rows`.
 
 The import is in the method, so importing the value loads nothing above it; the method works
 whatever else was imported, and needs no global that somebody else has to fill.

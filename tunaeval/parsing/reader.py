@@ -194,7 +194,8 @@ class Reader:
     ) -> Stream:
         """Return a reader for a text that arrives in pieces."""
         known = known_tools(tools)
-        return Stream(self._finder, tools=known, level=level, abstain=names_of(abstain))
+        names = names_of(abstain)
+        return Stream(self._finder, tools=known, level=level, abstain=names, name=self.name)
 
 
 @lru_cache(maxsize=256)
@@ -224,7 +225,9 @@ class Stream:
         tools: Tools | None = None,
         level: Level = "standard",
         abstain: frozenset[str] = frozenset(),
+        name: str = "",
     ) -> None:
+        self._name = name
         wanted_name(level, "level", LEVELS)
         self._tools = tools = widened(tools, abstain)
         self._level: Level = level
@@ -236,6 +239,9 @@ class Stream:
         self._starts: list[int] = []
         self._length = 0
         self._result: ParseResult | None = None
+
+    def __repr__(self) -> str:
+        return f"<Stream of {self._name!r}, {self._length} characters>"
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the next piece of the text; return the events that it made certain."""
