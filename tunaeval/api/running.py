@@ -23,6 +23,7 @@ from tunaeval.runs.suites.loading import load_suite
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
+from tunaeval.types.suites import Part
 from tunaeval.types.third_party import closed, made_client
 
 P = ParamSpec("P")
@@ -93,6 +94,7 @@ async def arun(
     take_over: bool = False,
     cache: Path | str | None = None,
     harness: Any = OURS,
+    split: Part | None = None,
     ask: Ask = _UNSET,
     level: Level = _UNSET,
     profile: str | None = _UNSET,
@@ -118,7 +120,8 @@ async def arun(
     directory of a stored run to go on with (see `SuiteRun`). `cache` is a directory of replies: a
     model is asked only what is not there, and what it replies is kept there. `environment` has the
     tools and the user of tasks of many turns. `harness` is the name of what runs the suite, a class
-    or function that makes one, or a `Harness` that is made already. The parameters from `ask` on
+    or function that makes one, or a `Harness` that is made already. `split` asks one part of the
+    suite alone (see `Suite.split`). The parameters from `ask` on
     are fields of `RunOptions` and override `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
@@ -133,6 +136,7 @@ async def arun(
     given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
     values = {name: value for name, value in locals().items() if name in PARAMETERS}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
+    loaded = loaded if split is None else loaded.split(split)
     asked = {name for name, value in values.items() if value is not None and value is not False}
     asked |= {"options"} if any(value is not _UNSET for value in given.values()) else set()
     values["options"] = chosen_options(options, client, given)

@@ -116,6 +116,7 @@ def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Sui
                 )
     suite = load_suite(arguments.suite, bfcl=arguments.bfcl, exclude=arguments.exclude, tools=tools)
     left = suite.where(ids=arguments.ids, tags=arguments.tags, like=arguments.patterns)
+    left = left if arguments.split is None else left.split(arguments.split)
     return left if arguments.faults is None else with_faults(left, arguments.faults)
 
 

@@ -28,6 +28,7 @@ from tunaeval.runs.harnesses import OURS, made_harness, run_by, takes_of
 from tunaeval.runs.matrix import Cell, Matrix, MatrixRun, is_matrix, matrix_object
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.runner import AsyncHarness, SuiteRun
+from tunaeval.runs.trained_on import refuse_trained
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
@@ -73,14 +74,15 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
     whole = with_prompt(chosen_suite(arguments, output), arguments)
     written = asked_for(arguments.report, arguments.writer)
     _refuse_unwritable(arguments)
-    suite = _shortened(whole, arguments.limit)
+    suite = _shortened(whole, arguments)
     chosen = make_client(arguments, suite, output)
     if arguments.dry_run:
         cell = _cell(suite, Column(arguments.model or "", arguments), None, chosen)
         return print_estimate([cell], arguments, output)
     if isinstance(chosen.client, ReplayClient):
         _refuse_to_record_replay(arguments)
-        if not (arguments.ids or arguments.tags or arguments.patterns or arguments.exclude):
+        chosen_by = ("ids", "tags", "patterns", "exclude", "split")
+        if not any(getattr(arguments, one) for one in chosen_by):
             _compare_suites(chosen.client, whole, output)
     report, answered, ended = _run(suite, chosen, arguments, output, begun_with)
     if arguments.json:
@@ -235,11 +237,17 @@ _AS_GIVEN = (
 """Options of the command line that are options of a run."""
 
 
-def _shortened(suite: Suite, limit: int | None) -> Suite:
-    """Return a suite of the first `limit` scenarios, which has a digest of its own."""
-    if limit is None or limit >= len(suite.scenarios):
-        return suite
-    return suite.where(limit=limit)
+def _shortened(suite: Suite, arguments: argparse.Namespace) -> Suite:
+    """Return a suite of the first scenarios, as many as `--limit` says, with a digest of its own.
+
+    Raises UsageError if the model was trained on one of them.
+    """
+    limit = arguments.limit
+    if limit is not None and limit < len(suite.scenarios):
+        suite = suite.where(limit=limit)
+    if arguments.trained_on is not None:
+        refuse_trained(suite, Path(arguments.trained_on))
+    return suite
 
 
 def _refuse_to_record_replay(arguments: argparse.Namespace) -> None:
@@ -319,7 +327,7 @@ def _run_matrix(
     """Ask every model with every system prompt, print the ranking, and return the exit code."""
     _refuse_free_text(arguments)
     _refuse_for_cells(arguments, len(columns) * len(prompts))
-    suite = _shortened(chosen_suite(arguments, output), arguments.limit)
+    suite = _shortened(chosen_suite(arguments, output), arguments)
     written = asked_for(arguments.report, arguments.writer)
     for report in written:
         report.refuse_matrix()

@@ -143,7 +143,7 @@ async def drive(
     """
     async with AsyncExitStack() as stack:
         try:
-            workspace = stack.enter_context(_workspace(trial.scenario.task or Task()))
+            workspace = stack.enter_context(workspace_of(trial.scenario.task or Task()))
             opened = [McpServer(place, workspace=workspace) for place in servers]
             for server in opened:
                 await stack.enter_async_context(server)
@@ -152,12 +152,12 @@ async def drive(
         except (OSError, WorkspaceError) as error:
             failure = TransportFailure(words_of(error), kind="workspace")
         else:
-            driver = _Driver(trial, workspace, environment, ask, opened)
+            driver = Driver(trial, workspace, environment, ask, opened)
             return await conclude(conversation, driver.answer)
         return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
 
 
-def _workspace(task: Task) -> Workspace:
+def workspace_of(task: Task) -> Workspace:
     """Return the task's workspace, from whose commands the tasks of the package are hidden."""
     hidden = str(files(suites).joinpath("tasks"))
     return Workspace(task.contents(), commands=task.commands, pages=task.pages, hidden=hidden)
@@ -180,7 +180,7 @@ def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
 
 
 @dataclass(slots=True)
-class _Driver:
+class Driver:
     """Does what each step of an episode asks for; the client's pauses do not count as its time."""
 
     trial: Trial
@@ -446,7 +446,7 @@ async def drive_agent(trial: Trial, agent: Agent, environment: Environment) -> S
     record, failure = TaskRecord(ended="failure"), None
     turns: tuple[Turn, ...] = ()
     try:
-        with _workspace(task) as workspace:
+        with workspace_of(task) as workspace:
             place, faults = str(workspace.path), tuple(one.written() for one in task.faults)
             work = AgentTask(scenario.prompt, place, limit, scenario.id, trial.repeat, faults)
             # Some agents stop by themselves in time.

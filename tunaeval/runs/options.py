@@ -127,6 +127,7 @@ def run_info(
         scenarios_digest=scenarios_digest,
         tools_from=list(suite.tools_from),
         scenarios=len(suite.scenarios),
+        split=suite.part,
         client=client.name,
         model=model,
         model_details=details,
