@@ -20,6 +20,7 @@ from tunaeval.runs.harnesses import OURS, PARAMETERS, made_harness, name_of, run
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import Ask
 from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tools.workspace.sandbox import sandbox_of
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
@@ -95,6 +96,8 @@ async def arun(
     cache: Path | str | None = None,
     harness: Any = OURS,
     split: Part | None = None,
+    sandbox: str | None = None,
+    sandbox_bind: Sequence[str | Path] = (),
     ask: Ask = _UNSET,
     level: Level = _UNSET,
     profile: str | None = _UNSET,
@@ -121,7 +124,8 @@ async def arun(
     model is asked only what is not there, and what it replies is kept there. `environment` has the
     tools and the user of tasks of many turns. `harness` is the name of what runs the suite, a class
     or function that makes one, or a `Harness` that is made already. `split` asks one part of the
-    suite alone (see `Suite.split`). The parameters from `ask` on
+    suite alone (see `Suite.split`). `sandbox="bwrap"` runs commands in a sandbox, in which they can
+    read the paths in `sandbox_bind`, too. The parameters from `ask` on
     are fields of `RunOptions` and override `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
@@ -133,6 +137,8 @@ async def arun(
         >>> report.passed, report.total
         (2, 12)
     """
+    if (shut := sandbox_of(sandbox, sandbox_bind)) is not None:
+        environment = replace(environment or Environment(), sandbox=shut)
     given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
     values = {name: value for name, value in locals().items() if name in PARAMETERS}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)

@@ -30,6 +30,7 @@ from tunaeval.registry import who, words_of
 from tunaeval.showing import brief
 from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools, runnables_of
 from tunaeval.tools.mcp import McpResult, McpServer
+from tunaeval.tools.workspace.sandbox import Sandbox
 from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import JsonObject, ToolCall
@@ -95,7 +96,8 @@ class Environment:
     `tools` run the calls: functions in a list or by name, or a function that returns these for a
     `Workspace`; None means the eight tools of a workspace. `user` is called with the messages each
     time the model has answered and the scenario's own user turns are used up; it returns the user's
-    next message or None, and may be a coroutine function. Raises ToolsError for a tool that cannot
+    next message or None, and may be a coroutine function. In a `sandbox` are the commands of tasks,
+    programs of checks, and commands that are whole agents. Raises ToolsError for a tool that cannot
     be run.
 
     Examples:
@@ -110,6 +112,7 @@ class Environment:
     tools: Mapping[str, AnyTool] | Iterable[AnyTool] | ToolMaker | None = None
     user: User | None = None
     checks_seconds: float = CHECKS_SECONDS
+    sandbox: Sandbox | None = None
 
     def __post_init__(self) -> None:
         """Check the tools that are known before a task begins."""
@@ -143,7 +146,9 @@ async def drive(
     """
     async with AsyncExitStack() as stack:
         try:
-            workspace = stack.enter_context(workspace_of(trial.scenario.task or Task()))
+            workspace = stack.enter_context(
+                workspace_of(trial.scenario.task or Task(), environment)
+            )
             opened = [McpServer(place, workspace=workspace) for place in servers]
             for server in opened:
                 await stack.enter_async_context(server)
@@ -157,10 +162,13 @@ async def drive(
         return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
 
 
-def workspace_of(task: Task) -> Workspace:
+def workspace_of(task: Task, environment: Environment) -> Workspace:
     """Return the task's workspace, from whose commands the tasks of the package are hidden."""
     hidden = str(files(suites).joinpath("tasks"))
-    return Workspace(task.contents(), commands=task.commands, pages=task.pages, hidden=hidden)
+    return Workspace(
+        task.contents(), commands=task.commands, pages=task.pages, hidden=hidden,
+        sandbox=environment.sandbox,
+    )  # fmt: skip
 
 
 def seed_of(options: RunOptions, scenario: Scenario, repeat: int) -> str:
@@ -272,6 +280,8 @@ class Driver:
         if not isinstance(records, tuple):
             return records
         before = self.seen
+        if self.workspace.excess():
+            return OutOfTime("disk")
         self.seen = await beside(self.workspace.snapshot, before)
         return Results(records, before.changes(self.seen).paths)
 
@@ -343,6 +353,8 @@ async def _graded(
     except TimeoutError:
         words = f"the checks took over {seconds:g} s and were left behind"
         records = (CheckRecord(check="all", ok=None, reason=words),)
+    if words := workspace.excess() or "":
+        records += (CheckRecord(check="workspace", ok=False, reason=words, turn=state.turns),)
     return TaskRecord(
         ended=end.ended,
         ended_by=(ran.words or None) if ran else None,
@@ -446,9 +458,10 @@ async def drive_agent(trial: Trial, agent: Agent, environment: Environment) -> S
     record, failure = TaskRecord(ended="failure"), None
     turns: tuple[Turn, ...] = ()
     try:
-        with workspace_of(task) as workspace:
+        with workspace_of(task, environment) as workspace:
             place, faults = str(workspace.path), tuple(one.written() for one in task.faults)
-            work = AgentTask(scenario.prompt, place, limit, scenario.id, trial.repeat, faults)
+            identity = (scenario.id, trial.repeat, faults, environment.sandbox)
+            work = AgentTask(scenario.prompt, place, limit, *identity)
             # Some agents stop by themselves in time.
             ran = await in_time(agent, lambda: agent.work(work), limit, grace=_GRACE_SECONDS)
             ran = copied(ran)  # the agent may go on changing what it returned

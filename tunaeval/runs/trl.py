@@ -108,7 +108,7 @@ class TrainingEnvironment:
             self._keep = partial(kept.add, suite)
         self._options = RunOptions().for_suite(suite)
         self._scenarios = {one.id: one for one in suite.scenarios}
-        with workspace_of(Task()) as workspace:  # raises for a tool that nothing runs
+        with workspace_of(Task(), around) as workspace:  # raises for a tool that nothing runs
             self._driver(self._trial(suite.scenarios[0].id), workspace)
 
     @cached_property
@@ -150,6 +150,9 @@ class TrainingEnvironment:
         read = reading(sole_parser_for("auto"), suite.tools, abstain=names)
         return Trial(scenario, suite.tools, read, self._options)
 
+    def _workspace(self, trial: Trial) -> Workspace:
+        return workspace_of(trial.scenario.task or Task(), self._around)
+
     def _driver(self, trial: Trial, workspace: Workspace) -> Driver:
         return Driver(trial, workspace, self._around, _nobody, (), monotonic())
 
@@ -186,7 +189,7 @@ class _Rollout:
         self._end()
         trial = self._training._trial(row.get("scenario"))  # noqa: SLF001 - as above
         self._training._keep(trial.scenario)  # noqa: SLF001 - as above
-        workspace = workspace_of(trial.scenario.task or Task())
+        workspace = self._training._workspace(trial)  # noqa: SLF001 - as above
         self._end, self._ran = weakref.finalize(self, workspace.close), []
         self._driver = self._training._driver(trial, workspace)  # noqa: SLF001 - as above
         return None

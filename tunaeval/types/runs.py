@@ -168,6 +168,8 @@ class RunInfo(BaseModel):
     """Which part of the suite was asked, "train" or "test"; None is all of it."""
     harness: str = "tunaeval"
     """What ran the suite: the name of a member of the entry-point group `tunaeval.harnesses`."""
+    sandbox: dict[str, Any] | None = None
+    """What commands ran in: `tool`, `version`, and the parts that are `shut` and `open`."""
     client: str
     model: str | None
     model_details: dict[str, Any] = Field(default_factory=dict)

@@ -370,9 +370,9 @@ class FaultRecord(Data):
 
 
 Ending: TypeAlias = Literal[
-    "answer", "signal", "turns", "calls", "tokens", "seconds", "failure", "error"
+    "answer", "signal", "turns", "calls", "tokens", "seconds", "disk", "failure", "error"
 ]
-"""How an episode ended; "error" is for a whole agent that failed."""
+"""How an episode ended; "error" is for a whole agent that failed, "disk" for a sandbox's room."""
 
 
 class TaskRecord(Data):

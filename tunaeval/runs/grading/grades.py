@@ -243,7 +243,8 @@ def _returns(check: ReturnsCheck, state: FinalState) -> _Grade:
     if state.reference is None:
         raise WorkspaceError("nothing says what is right; give the task a reference")
     cases = drawn(check, f"{state.seed} {check.returns}")
-    got = outcomes(check, cases, contents_of(workspace, state.after), hidden=workspace.hidden)
+    contents = contents_of(workspace, state.after)
+    got = outcomes(check, cases, contents, hidden=workspace.hidden, sandbox=workspace.sandbox)
     # The reference runs last: no process of the agent's is left that could watch it.
     wanted = outcomes(check, cases, state.reference)
     records = tuple(

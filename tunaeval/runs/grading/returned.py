@@ -28,6 +28,7 @@ from typing import NamedTuple, TypeAlias
 from tunaeval.errors import WorkspaceError
 from tunaeval.showing import brief
 from tunaeval.tools.workspace.commands import run_command
+from tunaeval.tools.workspace.sandbox import Sandbox
 from tunaeval.tools.workspace.space import Snapshot, Workspace
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded_or
@@ -104,7 +105,12 @@ def contents_of(workspace: Workspace, after: Snapshot | None) -> Contents:
 
 
 def outcomes(
-    check: ReturnsCheck, cases: Sequence[Drawn], contents: Contents, *, hidden: str | None = None
+    check: ReturnsCheck,
+    cases: Sequence[Drawn],
+    contents: Contents,
+    *,
+    hidden: str | None = None,
+    sandbox: Sandbox | None = None,
 ) -> list[JsonObject | None]:
     """Return the outcome of each case, None if there is no report: one process per set of files.
 
@@ -117,7 +123,7 @@ def outcomes(
         ran = _reference_ran if hidden is None else _ran
         try:
             files = tuple({**contents, **alike[0].files}.items())
-            report = ran(check.returns, arguments, files, check.seconds, hidden)
+            report = ran((check.returns, arguments), files, check.seconds, hidden, sandbox)
         except WorkspaceError:  # such as a path that is a file and a directory
             report = b""
         found += _read(report, len(alike))
@@ -127,11 +133,11 @@ def outcomes(
 
 
 def _ran(
-    returns: str,
-    arguments: str,
+    called: tuple[str, str],
     files: tuple[tuple[str, str | bytes], ...],
     seconds: float,
     hidden: str | None,
+    sandbox: Sandbox | None,
 ) -> bytes:
     """Return the report of a process; the modules of a reference are in no file that has a name."""
     kept = {path: as_text(one) for path, one in files if hidden is None and path.endswith(".py")}
@@ -140,8 +146,11 @@ def _ran(
         number = channel.fileno()
         channel.write(json.dumps(kept).encode() if kept else b"")
         channel.seek(0)
-        start = (sys.executable, "-I", "-S", "-B", _CALLING, str(number), returns, arguments)
-        run_command(start, copy.path, files=(number,), seconds=seconds, hidden=hidden)
+        start = (sys.executable, "-I", "-S", "-B", _CALLING, str(number), *called)
+        run_command(
+            start, copy.path, files=(number,), seconds=seconds, hidden=hidden, sandbox=sandbox,
+            shown=(_CALLING,),
+        )  # fmt: skip
         channel.seek(0)
         return channel.read(_MAX_REPORT + 1)
 

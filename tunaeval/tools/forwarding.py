@@ -1,0 +1,64 @@
+"""Pass connections on between a port and a Unix socket, in and out of a network namespace.
+
+    python -I -S forwarding.py SOCKET PORT WORD...
+
+Inside of a sandbox this runs a command while it passes on connections to 127.0.0.1:PORT to the
+socket, and ends with the command's exit code. Outside, `served` passes them on to that port.
+
+This file runs without the package: it imports the standard library alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeAlias
+
+_HOST, _PIECE = "127.0.0.1", 1 << 16
+_Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def served(path: str, port: int) -> asyncio.Server:
+    """Return a server on a Unix socket that passes connections on to a local port."""
+    return await asyncio.start_unix_server(
+        _passing(lambda: asyncio.open_connection(_HOST, port)), path
+    )
+
+
+def _passing(
+    connect: Callable[[], Awaitable[_Streams]],
+) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
+    async def passed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            there, back = await connect()
+        except OSError:
+            writer.close()
+            return
+        await asyncio.gather(_pumped(reader, back), _pumped(there, writer))
+        for one in (writer, back):
+            one.close()
+
+    return passed
+
+
+async def _pumped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while piece := await reader.read(_PIECE):
+            writer.write(piece)
+            await writer.drain()
+        writer.write_eof()
+
+
+async def _main(path: str, port: str, *words: str) -> int:
+    inward = _passing(lambda: asyncio.open_unix_connection(path))
+    await asyncio.start_server(inward, _HOST, int(port))
+    child = await asyncio.create_subprocess_exec(*words)
+    return await child.wait()
+
+
+if __name__ == "__main__":
+    code = asyncio.run(_main(*sys.argv[1:]))
+    os._exit(code if code >= 0 else 128 - code)
