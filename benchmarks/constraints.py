@@ -31,7 +31,7 @@ import tunaeval
 from tests.parsing.gbnf_matcher import Gbnf
 from tests.parsing.lark_matcher import Lark
 from tests.parsing.test_constraints import CALLS, CONSTRAINED, TOOLS, damaged
-from tunaeval.models.clients.llamacpp import LlamaCppClient
+from tunaeval.clients.llamacpp import LlamaCppClient
 from tunaeval.parsing.constraint import KINDS
 from tunaeval.reports.statistics import wilson
 from tunaeval.reports.wording import interval, percent

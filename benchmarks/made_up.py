@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from random import Random
 
+from tunaeval.reports.replies import RunTools, keep_tools
 from tunaeval.runs.directory import RunDirectory
-from tunaeval.runs.reading import RunTools, keep_tools
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import (

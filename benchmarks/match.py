@@ -93,7 +93,7 @@ def works(count: int, step: int) -> dict[str, Work]:
 def checker() -> Any:
     """BFCL's, or None."""
     sys.path.insert(0, str(Path(__file__).parent.parent))
-    loader = import_module("tests.suites.bfcl_checker")
+    loader = import_module("tests.tasks.bfcl_checker")
     folder = loader.package()
     return None if folder is None else loader.load_checker(folder)
 

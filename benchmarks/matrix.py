@@ -76,7 +76,7 @@ def suite_file(folder: Path, scenarios: int) -> Path:
 async def prepared(way: str, address: str, folder: Path, scenarios: int) -> Work:
     """What is measured of a row, with all files that it needs."""
     import tunaeval
-    from tunaeval.models.clients.replay import write_recording
+    from tunaeval.clients.replay import write_recording
 
     suite = tunaeval.load_suite(suite_file(folder, scenarios))
     out, cache, recording = folder / "runs", folder / "cache", folder / f"{scenarios}.jsonl"

@@ -372,7 +372,7 @@ def _timed(decode: Any, text: str) -> float:
 def decoder() -> Any:
     """BFCL's for the replies of prompted models, or None where `bfcl-eval` is not installed."""
     sys.path.insert(0, str(Path(__file__).parent.parent))
-    loader = import_module("tests.suites.bfcl_checker")
+    loader = import_module("tests.tasks.bfcl_checker")
     folder = loader.package()
     return None if folder is None else loader.load_decoder(folder)
 

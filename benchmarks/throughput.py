@@ -74,7 +74,7 @@ class Row(NamedTuple):
 
 @asynccontextmanager
 async def ours(address: str, concurrency: int) -> AsyncIterator[Ask]:
-    from tunaeval.models.clients.openai import OpenAIClient
+    from tunaeval.clients.openai import OpenAIClient
     from tunaeval.types.exchange import Request
 
     client = OpenAIClient(base_url=address, model="bench", connections=concurrency)

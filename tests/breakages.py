@@ -43,7 +43,7 @@ BREAKAGES = (
     Breakage(
         "every quote ends a string", "parsing/repair",
         "if self._in_key:", "if True:",
-        ("tests/repair", FORMATS, "-k", "quote"),
+        ("tests/parsing/repair", FORMATS, "-k", "quote"),
     ),
     Breakage(
         "a value that was cut is as good as whole", "parsing/repair",
@@ -53,12 +53,12 @@ BREAKAGES = (
     Breakage(
         "NaN is a text that lost its quotes", "parsing/repair",
         'text.lstrip("-") in NEVER or', "",
-        ("tests/repair/test_json.py", MISSION),
+        ("tests/parsing/repair/test_json.py", MISSION),
     ),
     Breakage(
         "duplicate keys are silent", "parsing/repair",
         "        if twice:", "        if False:",
-        ("tests/repair/test_json.py", MISSION),
+        ("tests/parsing/repair/test_json.py", MISSION),
     ),
     Breakage(
         "the fast path takes floats that were integers", "parsing/repair",
@@ -124,17 +124,17 @@ BREAKAGES = (
     Breakage(
         "a format that could never be read is taken", "grammar",
         "if fault := fault_of(self):", "if fault := None:",
-        ("tests/test_grammar.py",),
+        ("tests/grammar/test_grammar.py",),
     ),
     Breakage(
         "a verdict is always true", "matching",
         "        return self.ok", "        return True",
-        ("tests/api/test_match.py",),
+        ("tests/matching/test_match.py",),
     ),
     Breakage(
-        "a call that was lost is an abstention", "api",
+        "a call that was lost is an abstention", "matching",
         "verdict = without_calls(verdict, read.outcome)", "pass",
-        ("tests/api/test_match.py",),
+        ("tests/matching/test_match.py",),
     ),
     Breakage(
         "a leaked call counts at strict", "parsing",
@@ -155,17 +155,17 @@ BREAKAGES = (
     Breakage(
         "another profile judges than the suite's", "runs",
         "profile_of(self.profile or suite.profile)", "profile_of(self.profile)",
-        ("tests/harness/test_one_profile.py",),
+        ("tests/runs/test_one_profile.py",),
     ),
     Breakage(
         "a check that says no leaves what was earned", "scoring",
         "if checked is not None and not checked.ok:", "if False:",
-        ("tests/scoring/test_goal.py", "tests/selftest/test_verdicts.py"),
+        ("tests/scoring/test_goal.py", "tests/testing/selftest/test_verdicts.py"),
     ),
     Breakage(
         "what failed gives its weight to others", "scoring",
         "        if verdict.failure is not None:", "        if False:",
-        ("tests/scoring/test_categories_of_others.py", "tests/judging/test_judge.py"),
+        ("tests/scoring/test_categories_of_others.py", "tests/scoring/judging/test_judge.py"),
     ),
     Breakage(
         "tests that fail are failed tools", "types",
@@ -182,7 +182,7 @@ BREAKAGES = (
         "a transcript that nobody could read scores", "data/adapters",
         "if conversation.length and not says_something and conversation.failure is None:",
         "if False:",
-        ("tests/adapters/test_silence.py",),
+        ("tests/data/adapters/test_silence.py",),
     ),
     Breakage(
         "a tag that a value swallowed is silent", "parsing",

@@ -41,10 +41,10 @@ UNMEASURED = " and ".join(f"not {word}" for word in _MEASURED)
 """What pytest is asked for: tests that do not measure time or memory."""
 
 TESTS = {
-    "parsing": ("tests/parsing", "tests/repair"),
-    "repair": ("tests/repair", "tests/parsing"),
+    "parsing": ("tests/parsing",),
+    "repair": ("tests/parsing/repair", "tests/parsing"),
     "matching": (
-        *("tests/matching", "tests/api/test_match.py", "tests/api/test_expect.py"),
+        "tests/matching",
         "tests/rewards/test_laws.py",
     ),
 }

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-from tunaeval.models.clients.llamacpp import find_weights
+from tunaeval.clients.llamacpp import find_weights
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def llama_server(context: int = 4096, chat_template: str | None = None) -> Itera
 
     `chat_template` is Jinja text in place of the weights' own.
     """
-    script = files("tunaeval.models.clients").joinpath("llama_server.py")
+    script = files("tunaeval.clients").joinpath("llama_server.py")
     options = {
         "model_file": str(find_weights(None).path),
         "alias": "local",

@@ -3,8 +3,8 @@
 Each of these was read wrongly, some in silence: a star in a pattern, which raises; `is` between
 items of a list of tuples, which are made anew; `cached_property`, which caches nothing; a cheap
 constructor of a compiled class, whose instances cannot become others. Keys that are no strings
-raise where a dictionary of strings is promised: `tests/repair/test_hostile_schemas.py` has one, and
-`.ci/compiled` runs it on the compiled engine.
+raise where a dictionary of strings is promised:
+`parsing/repair/test_hostile_schemas.py` has one, and `.ci/compiled` runs it on the compiled engine.
 """
 
 from __future__ import annotations

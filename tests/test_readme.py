@@ -27,7 +27,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 
-from tests.pytest_plugin.children import is_installed
+from tests.testing.pytest_plugin.children import is_installed
 from tunaeval import types
 from tunaeval.cli import COMMANDS
 from tunaeval.parsing.repair.machine import ARITHMETIC

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.bfcl_folders import FUNCTION, write_prompts, write_results, write_scores
+from tests.runs.bfcl_folders import FUNCTION, write_prompts, write_results, write_scores
 
 PROGRAMS = Path(__file__).parent.parent / "benchmarks"
 REPLIES: dict[str, tuple[str, list[Any] | None]] = {

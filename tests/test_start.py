@@ -49,7 +49,7 @@ ENTRIES = {
     ),
     "run": Entry(
         "from tunaeval import run",
-        packages="api files matching reports runs",
+        packages="clients files matching reports runs tasks",
         others="annotated_types orjson pydantic pydantic_core tenacity typing_extensions"
         " typing_inspection",
         slow="asyncio csv decimal email hashlib importlib.metadata logging pathlib shutil ssl"

@@ -15,36 +15,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
+from tunaeval.clients import clients
 from tunaeval.data.adapters.documents import adapters
 from tunaeval.parsing.api import formats
 from tunaeval.registry import Entry, Registry, in_order, not_imported
-from tunaeval.reports import WRITERS
-from tunaeval.runs.grading.named import checks
+from tunaeval.reports import writers
 from tunaeval.runs.harnesses import harnesses
 from tunaeval.scoring.scorers import scorers
+from tunaeval.tasks.named import checks
 from tunaeval.tools.frameworks import wrappers
 from tunaeval.tools.processes import Child
 from tunaeval.tools.success import classifiers
-from tunaeval.types.roles import Client, Writer
-from tunaeval.types.shapes import instance_of, maker_of
 from tunaeval.workers import in_daemon
-
-PAGE_WRITERS = {"html": "tunaeval.runs.viewer.html:page_writer"}
-"""The writer that parses replies again, which is why it is in a layer above the reports."""
-
-_CLIENTS = {
-    "llamacpp": "tunaeval.models.clients.llamacpp:LlamaCppClient",
-    "openai": "tunaeval.models.clients.openai:OpenAIClient",
-    "replay": "tunaeval.models.clients.replay:ReplayClient",
-    "scripted": "tunaeval.models.clients.scripted:ScriptedClient",
-}
-
-clients: Registry[Any] = Registry(  # each thing makes a Client: a class, or a callable
-    "tunaeval.clients", "client", builtins=_CLIENTS, check=maker_of(Client)
-)
-writers: Registry[Writer] = Registry(
-    "tunaeval.writers", "report writer", builtins=WRITERS | PAGE_WRITERS, check=instance_of(Writer)
-)
 
 
 def registries() -> dict[str, Registry[Any]]:

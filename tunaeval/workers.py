@@ -17,7 +17,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from tunaeval.errors import TunaevalError, UsageError
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 _Given = TypeVar("_Given")
 _Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
@@ -227,3 +229,19 @@ def _sendable(error: Exception) -> Exception:
         error = nearest(f"{type(error).__name__}: {error}")
     error.add_note(reported)
     return error
+
+
+async def beside(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Call `work` in a thread of its own and await its result; a cancellation abandons it."""
+    import asyncio  # noqa: PLC0415 - who works in processes needs none
+
+    def done() -> tuple[_T | None, BaseException | None]:
+        try:
+            return work(*args, **kwargs), None
+        except BaseException as error:  # noqa: BLE001 - raised again below
+            return None, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
+
+    value, error = await asyncio.wrap_future(in_daemon(done))
+    if error is not None:
+        raise error from None
+    return cast("_T", value)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import tunaeval
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.errors import TransportFailure
-from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.scoring.judging.judge import Judge
 from tunaeval.testing.selftest.measured import MeasuredFault
 from tunaeval.tools.recorder import busy_seconds

@@ -12,13 +12,13 @@ import pytest
 import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import FaultServer, chat, completion
-from tests.harness.bfcl_folders import write_prompts, write_results
+from tests.runs.bfcl_folders import write_prompts, write_results
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.errors import RecordError, SuiteError, UsageError
-from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.reports.replies import Replies
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.options import RunOptions
-from tunaeval.runs.reading import Replies
-from tunaeval.runs.suites.loading import write_suite
+from tunaeval.tasks.suites.loading import write_suite
 from tunaeval.types.exchange import Reply
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Report

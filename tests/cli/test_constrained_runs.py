@@ -12,8 +12,8 @@ import pytest
 import tunaeval
 from tests.faults import FaultServer, chat, completion
 from tunaeval.cli import main
+from tunaeval.clients.llamacpp import LlamaCppClient
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.models.clients.llamacpp import LlamaCppClient
 from tunaeval.reports.wording import remarks
 from tunaeval.types.exchange import Request
 from tunaeval.types.runs import Report

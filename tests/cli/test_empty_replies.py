@@ -11,7 +11,7 @@ import pytest
 import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import Answer, FaultServer, completion
-from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.runs.directory import load_report
 from tunaeval.types.exchange import Reply
 from tunaeval.types.runs import Report

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from tunaeval.runs.suites.loading import load_catalogue
+from tunaeval.tasks.suites.loading import load_catalogue
 from tunaeval.types.calls import JsonObject
 
 Tuna = Callable[..., CompletedProcess[str]]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tuna
-from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.scoring.judging.calibration import Calibration
 from tunaeval.scoring.judging.judge import Judge
 

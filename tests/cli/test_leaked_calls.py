@@ -15,8 +15,8 @@ import pytest
 import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import Answer, FaultServer, chat, completion
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.errors import UsageError
-from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.reports.compared import comparison_markdown
 from tunaeval.types.exchange import Reply
 from tunaeval.types.parsing import LEVELS

@@ -9,8 +9,8 @@ import pytest
 
 import tunaeval
 from tests.cli.conftest import Tuna
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.errors import UsageError
-from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.runs.options import RunOptions
 
 

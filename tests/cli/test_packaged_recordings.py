@@ -12,11 +12,11 @@ from subprocess import CompletedProcess
 import pytest
 
 from tunaeval import load_suite
-from tunaeval.models.clients.replay import read_recording
+from tunaeval.clients.replay import read_recording
 
 Tuna = Callable[..., CompletedProcess[str]]
 
-FOLDER = Path(str(files("tunaeval.runs.suites").joinpath("recordings")))
+FOLDER = Path(str(files("tunaeval.tasks.suites").joinpath("recordings")))
 RECORDINGS = sorted(FOLDER.glob("*.jsonl"))
 CONSTRAINED, EVERYDAY = "smollm2-135m-constrained", "smollm2-135m-everyday"
 FREE_TEXT = "smollm2-135m-free-text"

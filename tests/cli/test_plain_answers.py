@@ -12,8 +12,8 @@ import tunaeval
 from tests.cli.conftest import Tuna
 from tests.faults import CANARY_KEY, Answer, FaultServer, chat, completion
 from tests.faults.runs import suite_file
+from tests.reports.page.made_runs import made_run
 from tests.reports.results import report, result
-from tests.viewer.made_runs import made_run
 from tunaeval.reports.console import SoFar
 from tunaeval.reports.wording import failures, remarks
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tuna
-from tests.viewer.made_runs import ANSWERS, made_run
+from tests.reports.page.made_runs import ANSWERS, made_run
 
 SMOKE = ("--suite", "smoke", "--recording", "smollm2-135m-constrained")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tuna
-from tests.harness.bfcl_folders import write_prompts, write_results, write_scores
+from tests.runs.bfcl_folders import write_prompts, write_results, write_scores
 
 REPAIRED = "[{'name': 'area.of', 'arguments': {'base': 0}}]"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.writers import WRITERS, Answered, Asked, Called, Step
+from tests.data.adapters.writers import WRITERS, Answered, Asked, Called, Step
 
 Tuna = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.faults import Answer, FaultServer, chat
 from tests.servers import fakellm, llama_server
-from tunaeval.models.clients.llamacpp import LlamaCppClient
+from tunaeval.clients.llamacpp import LlamaCppClient
 
 Tuna = Callable[..., CompletedProcess[str]]
 MISSING = LlamaCppClient.available()

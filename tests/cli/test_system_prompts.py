@@ -12,8 +12,8 @@ import pytest
 
 import tunaeval
 from tunaeval.errors import RecordError
-from tunaeval.runs.suites.loading import load_catalogue, write_suite
-from tunaeval.runs.suites.renamed import renamed
+from tunaeval.tasks.suites.loading import load_catalogue, write_suite
+from tunaeval.tasks.suites.renamed import renamed
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.runs import Suite
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import tunaeval
-from tests.adapters.test_agents import EVENTS, ROLLOUT, lines
 from tests.cli.conftest import Tuna
-from tunaeval.api.from_transcripts import suite_of_turn
+from tests.data.adapters.test_agents import EVENTS, ROLLOUT, lines
 from tunaeval.errors import UsageError
+from tunaeval.runs.from_transcripts import suite_of_turn
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
 TOOL: dict[str, Any] = {"type": "function", "function": {"name": "read", "parameters": {

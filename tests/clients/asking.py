@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.faults import Answer, FaultServer, chat
+from tunaeval.clients.openai import OpenAIClient
 from tunaeval.errors import TransportFailure
-from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.types.exchange import Reply, Request
 
 T = TypeVar("T")

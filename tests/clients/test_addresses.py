@@ -14,9 +14,9 @@ import pytest
 
 from tests.clients.asking import HELLO, using
 from tests.faults import Answer, FaultServer
+from tunaeval.clients.openai import OpenAIClient
+from tunaeval.clients.pace import asks_for_too_long, read_retry_after
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.models.clients.openai import OpenAIClient
-from tunaeval.models.clients.pace import asks_for_too_long, read_retry_after
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.clients.asking import GOOD, HELLO
 from tests.faults import CANARY_KEY
+from tunaeval.clients.openai import OpenAIClient
 from tunaeval.errors import TransportFailure
-from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.types.exchange import Reply
 
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n"

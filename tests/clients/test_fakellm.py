@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.servers import fakellm
+from tunaeval.clients.openai import OpenAIClient
 from tunaeval.errors import TransportFailure
-from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.types.exchange import Reply, Request
 
 pytest.importorskip("fakellm", reason="fakellm is not installed")

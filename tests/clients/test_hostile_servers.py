@@ -13,9 +13,9 @@ import pytest
 
 from tests.clients.asking import GOOD, HELLO, ask, failure
 from tests.faults import CANARY_KEY, Answer, FaultServer
+from tunaeval.clients.answers import MAX_BODY_BYTES
+from tunaeval.clients.openai import OpenAIClient
 from tunaeval.errors import ClientError, TransportFailure
-from tunaeval.models.clients.answers import MAX_BODY_BYTES
-from tunaeval.models.clients.openai import OpenAIClient
 
 
 def test_a_huge_body_is_not_read_to_its_end() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.clients.asking import GOOD, ask, failure
 from tests.clients.test_streamed_replies import DONE, WHOLE, call, event, names, streamed
 from tests.faults import Answer, FaultServer
-from tunaeval.models.clients.answers import MAX_BODY_BYTES, Unpacking
+from tunaeval.clients.answers import MAX_BODY_BYTES, Unpacking
 from tunaeval.parsing.message import OTHER_CHOICES
 from tunaeval.types.exchange import Reply
 

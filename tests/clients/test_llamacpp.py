@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 import pytest
 
+from tunaeval.clients.llamacpp import LlamaCppClient, find_weights
 from tunaeval.errors import ClientSetupError, UsageError
-from tunaeval.models.clients.llamacpp import LlamaCppClient, find_weights
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client
 

@@ -21,8 +21,8 @@ from tests.clients.networks import (
     speaking_http2,
 )
 from tests.faults import CANARY_KEY, Answer, FaultServer, chat
+from tunaeval.clients.openai import OpenAIClient
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.types.exchange import Reply
 
 __all__ = ["authority"]  # a fixture

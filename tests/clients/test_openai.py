@@ -12,8 +12,8 @@ import pytest
 
 from tests.clients.asking import HELLO, ask, using
 from tests.faults import CANARY_KEY, Answer, FaultServer, chat, completion
+from tunaeval.clients.openai import OpenAIClient
 from tunaeval.errors import ClientSetupError, TransportFailure, UsageError
-from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Usage
 from tunaeval.types.roles import Client

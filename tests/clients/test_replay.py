@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tunaeval.clients.replay import ReplayClient, read_recording, write_recording
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure
 from tunaeval.files import records
-from tunaeval.models.clients.replay import ReplayClient, read_recording, write_recording
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import LEVELS

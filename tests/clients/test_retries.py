@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.clients.asking import GOOD, HELLO, ask, failure
 from tests.faults import Answer, FaultServer
 from tests.faults.runs import within
+from tunaeval.clients.openai import OpenAIClient
+from tunaeval.clients.pace import read_retry_after
 from tunaeval.errors import TransportFailure
-from tunaeval.models.clients.openai import OpenAIClient
-from tunaeval.models.clients.pace import read_retry_after
 from tunaeval.types.exchange import Reply
 
 BROKEN_BODIES = {
@@ -228,7 +228,7 @@ def test_no_header_makes_a_pause_that_is_endless_or_negative(header: str) -> Non
 
 def test_a_server_that_answered_before_is_waited_for_longer() -> None:
     """A restart in the middle of a run takes longer than a wrong address takes to notice."""
-    from tunaeval.models.clients.pace import Patience, TryFailed
+    from tunaeval.clients.pace import Patience, TryFailed
 
     async def tries(*, reached: bool) -> int:
         count = 0

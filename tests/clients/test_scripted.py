@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.clients.asking import HELLO, ask, failure
 from tests.faults import Answer, FaultServer, chat
-from tunaeval.models.clients.answers import MAX_BODY_BYTES, Gathered
+from tunaeval.clients.answers import MAX_BODY_BYTES, Gathered
 from tunaeval.types.exchange import Reply
 
 SSE = {"content-type": "text/event-stream"}
@@ -150,7 +150,7 @@ json_values = st.recursive(
 
 @given(st.lists(st.one_of(json_values.map(json.dumps), st.text(max_size=8), st.just("[DONE]"))))
 def test_no_stream_raises_anything_but_a_failed_try(chunks: list[str]) -> None:
-    from tunaeval.models.clients.pace import TryFailed
+    from tunaeval.clients.pace import TryFailed
 
     gathered = Gathered(lambda: 0.5)
     try:

@@ -16,12 +16,12 @@ from tests.doctor.answering import Reply
 from tests.doctor.loopback import Loopback
 from tests.doctor.other_apis import Event, sound
 from tests.doctor.test_bad_servers import JSON
+from tunaeval.clients.server import Heard
 from tunaeval.doctor.asks import ONE
 from tunaeval.doctor.examination import Examination, examine
 from tunaeval.doctor.reading import read_answer
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import APIS
-from tunaeval.models.clients.server import Heard
 
 
 def examined(server: Loopback, *only: str, quick: bool = True) -> Examination:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.doctor.answering import Reply
 from tests.doctor.loopback import Loopback
 from tests.faults import CANARY_KEY, Answer, FaultServer
+from tunaeval.clients.server import Heard
 from tunaeval.doctor.asks import ONE
 from tunaeval.doctor.blame import blame, compare_pair
 from tunaeval.doctor.examination import Examination, examine
@@ -24,7 +25,6 @@ from tunaeval.doctor.reading import read_answer
 from tunaeval.doctor.report import markdown, show_examination
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import APIS
-from tunaeval.models.clients.server import Heard
 
 LM_STUDIO = b'{"error":"Unexpected endpoint or method. (GET /x)"}'
 HTML = b"<!doctype html><html><body>Welcome</body></html>"

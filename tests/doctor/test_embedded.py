@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.servers import llama_server
+from tunaeval.clients.llamacpp import LlamaCppClient
 from tunaeval.doctor.examination import Examination, examine
 from tunaeval.doctor.runner import DoctorSettings
-from tunaeval.models.clients.llamacpp import LlamaCppClient
 
 MISSING = LlamaCppClient.available()
 TEMPLATE = Path(__file__).with_name("echo.jinja").read_text("utf-8")

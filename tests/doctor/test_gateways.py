@@ -12,11 +12,11 @@ import pytest
 
 from tests.doctor.other_server import Defect, OtherServer
 from tests.doctor.other_wire import Habits
+from tunaeval.clients.server import Heard
 from tunaeval.doctor.examination import Examination, examine
 from tunaeval.doctor.recognise import Signs, by_answer, recognise
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import ServerIdentity
-from tunaeval.models.clients.server import Heard
 
 
 def signs(models: Heard, *, nowhere: int = 404) -> Signs:

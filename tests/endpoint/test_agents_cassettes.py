@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.endpoint.asking import TOOLS, chat, question, refusal, said
 from tests.endpoint.test_strangers import CHAT, GEMINI, MESSAGES, RESPONSES
+from tunaeval.endpoint.cassettes import MASKS, Masker, key_of, masked
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.models.endpoint.cassettes import MASKS, Masker, key_of, masked
 from tunaeval.wire.apis import APIS
 
 BODIES: dict[Any, dict[str, Any]] = {

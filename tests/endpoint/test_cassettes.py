@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.endpoint.asking import READ, chat, question, refusal, said, sent
 from tests.faults import CANARY_KEY
+from tunaeval.endpoint.apis import ModelRequest
+from tunaeval.endpoint.cassettes import MASKS, Masker, key_of
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.models.endpoint.apis import ModelRequest
-from tunaeval.models.endpoint.cassettes import MASKS, Masker, key_of
 from tunaeval.types.faults import Cut, Fail, Fault, Garbage
 
 

@@ -15,8 +15,9 @@ import tunaeval
 from tests.endpoint.asking import chat, question, said
 from tests.faults import Answer, FaultServer, Seen
 from tests.faults import chat as answer
-from tests.harness.tasks import ONE, TASK, call, suite_of
-from tests.harness.whole_runs import Answers
+from tests.runs.tasks import ONE, TASK, call, suite_of
+from tests.runs.whole_runs import Answers
+from tunaeval.endpoint.cassettes import MASKS, key_of
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.files.keys import (
     COVER,
@@ -26,7 +27,6 @@ from tunaeval.files.keys import (
     of_headers,
     without,
 )
-from tunaeval.models.endpoint.cassettes import MASKS, key_of
 from tunaeval.types.exchange import Request
 
 ENVIRONMENT = {

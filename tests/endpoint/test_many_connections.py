@@ -22,7 +22,7 @@ import tunaeval
 from tests.cli.conftest import environment
 from tests.endpoint.asking import chat, question, said
 from tunaeval import ModelRequest
-from tunaeval.models.endpoint import connections
+from tunaeval.endpoint import connections
 
 HOST = """
 import json, os, resource, sys

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tests.endpoint.asking import chat, question
+from tunaeval.endpoint.cassettes import MASKS, Masker, checked_masks
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.matching.patterns import Pattern
-from tunaeval.models.endpoint.cassettes import MASKS, Masker, checked_masks
 
 EVIL = ["(a+)+$", "(a|a)*b", "(a|aa)+$", r"a+a+a+b", "a*a*a*a*c", "(?:a?){30}a{30}b", "[^b]*b"]
 

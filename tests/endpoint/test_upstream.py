@@ -18,8 +18,8 @@ from tests.endpoint.asking import chat, question, refusal, said
 from tests.endpoint.test_strangers import spoil
 from tests.faults import Answer, FaultServer, completion
 from tests.faults import chat as answer
+from tunaeval.clients.answers import MAX_BODY_BYTES
 from tunaeval.errors import UsageError
-from tunaeval.models.clients.answers import MAX_BODY_BYTES
 from tunaeval.types.faults import Cut
 
 CALL = {"id": "c", "type": "function", "function": {"name": "bash", "arguments": "{}"}}

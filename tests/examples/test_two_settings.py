@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tunaeval.models.clients.llamacpp import LlamaCppClient
+from tunaeval.clients.llamacpp import LlamaCppClient
 from tunaeval.runs.directory import load_report
 
 SCRIPT = Path(__file__).parents[2] / "examples/two_settings.sh"

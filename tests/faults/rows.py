@@ -61,11 +61,11 @@ SHOWN = {
     "::test_descriptors_that_others_take_meanwhile_cost_no_result",
     "23: a full disk": "faults/test_scarce_resources.py"
     "::test_a_full_disk_ends_the_run_with_whole_records_and_no_more_requests",
-    "24: nowhere to write": "harness/test_broken_runs.py",
+    "24: nowhere to write": "runs/test_broken_runs.py",
     "25: a clock that jumps": "faults/test_scarce_resources.py"
     "::test_a_clock_that_jumps_by_hours_changes_no_wait_and_no_result",
     "26: two runs in one directory": "faults/test_one_writer.py",
-    "27: another way of asking": "harness/test_resume.py",
+    "27: another way of asking": "runs/test_resume.py",
     "28: plug-ins": "cli/test_rogue_plugins.py",
     "29: no verdict of a judge": "faults/test_judges_that_fail.py"
     "::test_what_is_no_verdict_is_a_judge_failure_and_no_score",
@@ -76,7 +76,7 @@ SHOWN = {
     "31: the key in a log": "faults/test_small_things.py"
     "::test_a_key_that_a_server_echoes_is_in_no_log",
     "31: the key in all that a run writes": "faults/test_canary.py",
-    "32: markup in a page": "viewer/test_page_in_browser.py"
+    "32: markup in a page": "reports/page/test_page_in_browser.py"
     "::test_no_payload_runs_wherever_it_is_written",
     "33: escapes": "cli/test_hostile_texts.py",
     "34: formulas": "faults/test_hostile_suites.py"
@@ -94,15 +94,15 @@ SHOWN = {
     "::test_a_schema_costs_no_time_no_stack_and_no_request",
     "39: patterns": "faults/test_hostile_suites.py"
     "::test_an_expectations_pattern_is_searched_in_linear_time",
-    "hole 7: keys by how they look": "test_keys.py"
+    "hole 7: keys by how they look": "files/test_keys.py"
     "::test_a_key_is_covered_by_its_shape",
-    "hole 7: ordinary texts stay": "test_keys.py"
+    "hole 7: ordinary texts stay": "files/test_keys.py"
     "::test_an_ordinary_text_stays_as_it_is",
-    "hole 7: headers": "test_keys.py"
+    "hole 7: headers": "files/test_keys.py"
     "::test_headers_are_known_by_what_their_names_say",
-    "hole 7: variables": "test_keys.py"
+    "hole 7: variables": "files/test_keys.py"
     "::test_variables_are_known_by_the_usual_names",
-    "hole 7: parts of keys": "test_keys.py"
+    "hole 7: parts of keys": "files/test_keys.py"
     "::test_what_quotes_a_part_of_a_secret_has_none_of_it",
     "hole 7: what a run writes": "faults/test_canary.py"
     "::test_no_canary_of_any_kind_is_in_what_a_run_writes",
@@ -112,11 +112,11 @@ SHOWN = {
     "::test_no_canary_of_any_kind_is_in_a_file_of_scores",
     "hole 10: reprs and tracebacks": "faults/test_frames.py",
     "hole 11: plug-ins that hang or end the process": "cli/test_plugins_that_hang.py",
-    "H2: git alone runs any program": "workspace/test_configurations.py"
+    "H2: git alone runs any program": "tasks/test_configurations.py"
     "::test_a_model_cannot_make_git_run_a_program",
-    "H2: what other commands read": "workspace/test_configurations.py"
+    "H2: what other commands read": "tasks/test_configurations.py"
     "::test_what_a_command_reads_as_its_configuration_is_not_written",
-    "H2: moved, linked, deleted": "workspace/test_configurations.py"
+    "H2: moved, linked, deleted": "tasks/test_configurations.py"
     "::test_no_command_writes_moves_or_deletes_it",
     "H12: results there twice": "faults/test_doubled_results.py",
     "H: pipes and devices": "faults/test_pipes_and_devices.py",
@@ -128,11 +128,11 @@ SHOWN = {
     "::test_a_pipe_in_the_place_of_a_run_is_said_to_be_one",
     "H: a directory in the place of a file": "cli/test_command_line.py"
     "::test_a_directory_in_the_place_of_a_file_is_named_once",
-    "H: a timeout below 0": "workspace/test_workspaces.py"
+    "H: a timeout below 0": "tasks/test_workspaces.py"
     "::test_a_timeout_that_is_none_is_refused_in_a_sentence",
-    "H: a pipe in a command": "workspace/test_configurations.py"
+    "H: a pipe in a command": "tasks/test_configurations.py"
     "::test_a_command_is_given_no_pipe",
-    "H: directories that are swapped": "workspace/test_configurations.py"
+    "H: directories that are swapped": "tasks/test_configurations.py"
     "::test_what_changes_between_check_and_start_leads_nowhere",
     "H: odd values in rows": "faults/test_odd_values.py"
     "::test_a_row_from_nobody_is_a_fault",
@@ -183,22 +183,22 @@ SHOWN = {
     "::test_a_request_with_anything_anywhere_is_answered_or_refused",
     "H low: long headers": "endpoint/test_strangers.py"
     "::test_headers_that_are_too_long_are_answered",
-    "10.1: python -m imports the workspace": "workspace/test_configurations.py"
+    "10.1: python -m imports the workspace": "tasks/test_configurations.py"
     "::test_what_python_m_runs_is_not_imported_from_the_workspace",
-    "10.2: a bare workspace": "workspace/test_launching.py"
+    "10.2: a bare workspace": "tools/test_launching.py"
     "::test_a_bare_workspace_sees_nothing_of_other_processes",
     "10.3: arguments by reference": "tools/test_passed.py"
     "::test_a_tool_that_changes_its_arguments_changes_no_call",
     "10.3: the recorder": "tools/test_passed.py::test_the_recorder_keeps_what_was_passed",
-    "10.3: clients": "harness/test_handed_out.py"
+    "10.3: clients": "runs/test_handed_out.py"
     "::test_a_client_that_changes_its_requests_changes_no_other",
-    "10.3: tools, users and checks of a task": "harness/test_handed_out.py"
+    "10.3: tools, users and checks of a task": "runs/test_handed_out.py"
     "::test_nobody_in_a_task_changes_what_others_see",
     "10.3: judges and categories": "scoring/test_handed_out.py"
     "::test_a_judge_and_categories_change_nothing_that_they_are_shown",
-    "10.7: what a server prints": "mcp/test_supervised.py"
+    "10.7: what a server prints": "tools/mcp/test_supervised.py"
     "::test_of_what_a_server_prints_to_stderr_only_the_end_is_kept",
-    "10.7: a killed parent": "mcp/test_supervised.py"
+    "10.7: a killed parent": "tools/mcp/test_supervised.py"
     "::test_no_server_survives_that_its_parent_is_killed",
     "H low: HEAD": "endpoint/test_strangers.py"
     "::test_head_and_options_are_answered_and_are_no_turns",
@@ -217,7 +217,7 @@ SHOWN = {
     "::test_a_link_to_nothing_is_called_that",
     "10.16: outcomes that are none": "faults/test_writing.py"
     "::test_a_comparison_refuses_the_outcome_that_show_refuses",
-    "10.16: pages of long replies": "viewer/test_page.py"
+    "10.16: pages of long replies": "reports/page/test_page.py"
     "::test_a_page_of_20_000_replies_of_100_kb_takes_seconds",
     "10.8: a check of a template": "parsing/test_templates.py"
     "::test_a_check_ends_in_bounded_time",
@@ -245,27 +245,27 @@ SHOWN = {
     "::test_more_connections_than_descriptors_close_the_oldest_and_starve_nobody",
     "10.14: a host without descriptors": "endpoint/test_many_connections.py"
     "::test_a_host_that_takes_all_descriptors_is_told_once_and_served_all_the_same",
-    "10.9: intervals with repeats": "selftest/test_verdicts.py"
+    "10.9: intervals with repeats": "testing/selftest/test_verdicts.py"
     "::test_intervals_cover_and_tests_raise_few_false_alarms",
-    "10.5: rows of the cache": "test_reply_cache.py"
+    "10.5: rows of the cache": "files/test_reply_cache.py"
     "::test_a_damaged_row_costs_one_request_and_no_run",
-    "10.5: replies of clients": "harness/test_damaged_replies.py"
+    "10.5: replies of clients": "runs/test_damaged_replies.py"
     "::test_a_damaged_reply_of_a_client_is_a_failure_that_names_it_and_costs_no_other",
-    "10.5: a run that can be read again": "harness/test_damaged_replies.py"
+    "10.5: a run that can be read again": "runs/test_damaged_replies.py"
     "::test_whatever_a_client_gives_the_run_can_be_read_again",
-    "10.6: a cache that is held": "test_reply_cache.py"
+    "10.6: a cache that is held": "files/test_reply_cache.py"
     "::test_a_cache_that_another_process_holds_makes_no_answer_a_timeout",
-    "10.6: the event loop": "test_reply_cache.py"
+    "10.6: the event loop": "files/test_reply_cache.py"
     "::test_the_event_loop_goes_on_while_the_cache_waits",
-    "10.6: a full disk": "test_reply_cache.py"
+    "10.6: a full disk": "files/test_reply_cache.py"
     "::test_a_full_disk_costs_no_answer_and_what_is_kept_is_used",
-    "10.11: databases of others": "test_reply_cache.py"
+    "10.11: databases of others": "files/test_reply_cache.py"
     "::test_a_file_of_others_is_left_as_it_is_and_the_run_goes_on",
     "10.12: results that are joined": "faults/test_changed_runs.py"
     "::test_results_that_are_joined_are_refused_with_their_bytes_and_number",
     "10.12: the law": "faults/test_changed_runs.py"
     "::test_no_change_makes_a_run_ask_again_or_count_what_was_finished_in_silence",
-    "10.16: modes of caches": "test_reply_cache.py::test_only_its_owner_may_read_it",
+    "10.16: modes of caches": "files/test_reply_cache.py::test_only_its_owner_may_read_it",
     "10.16: modes of runs and recordings": "faults/test_changed_runs.py"
     "::test_a_run_is_as_readable_as_the_umask_says_and_a_recording_is_its_owners",
     "10.16: modes of cassettes": "endpoint/test_cassettes.py"

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults import FaultServer, Seen
-from tunaeval.models.clients.openai import OpenAIClient
+from tunaeval.clients.openai import OpenAIClient
 from tunaeval.parsing.api import parser_for
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.runner import SuiteRun
-from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.runs import Report, Suite
 
 SPARE_SECONDS = 1.0

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.test_inspect_ai import archive, sample
 from tests.cli.conftest import environment
+from tests.data.adapters.test_inspect_ai import archive, sample
 from tests.faults.runs import within
 from tunaeval.data.adapters.documents import read_file
 from tunaeval.errors import UsageError

@@ -8,9 +8,9 @@ import pytest
 
 from tests.faults import Answer, FaultServer, Seen
 from tests.faults.runs import asked, prompt_of, small_suite
-from tests.harness.whole_runs import lines
+from tests.runs.whole_runs import lines
+from tunaeval.clients.replay import ReplayClient
 from tunaeval.errors import UsageError
-from tunaeval.models.clients.replay import ReplayClient
 from tunaeval.reports.sides import source_of
 from tunaeval.runs.directory import load_report, run_source
 from tunaeval.runs.options import RunOptions

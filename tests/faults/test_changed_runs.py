@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.cli.conftest import Tuna, ended, here, suite
 from tests.faults.runs import small_suite
-from tests.harness.whole_runs import ONE, Answers
+from tests.runs.whole_runs import ONE, Answers
 from tunaeval.errors import RecordError, TunaevalError
 from tunaeval.files.records import decode, is_beginning
 from tunaeval.files.results import RESULTS_FILE

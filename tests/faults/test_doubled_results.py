@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.conftest import Tuna, ended, here, suite
+from tunaeval.clients.replay import read_recording
 from tunaeval.files.results import FAILED_OUTCOMES, RESULTS_FILE, counted_results
-from tunaeval.models.clients.replay import read_recording
 from tunaeval.reports.summary import INFRASTRUCTURE
 
 __all__ = ["ended", "here", "suite"]

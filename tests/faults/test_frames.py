@@ -12,11 +12,11 @@ import pytest
 
 import tunaeval
 from tests.faults import CANARY_KEY, Answer, FaultServer
+from tunaeval.clients.openai import OpenAIClient
+from tunaeval.clients.server import Server, read_key
+from tunaeval.endpoint.connections import HttpRequest, HttpResponse, Loopback, whole
+from tunaeval.endpoint.sources import Passing
 from tunaeval.files.keys import Secret
-from tunaeval.models.clients.openai import OpenAIClient
-from tunaeval.models.clients.server import Server, read_key
-from tunaeval.models.endpoint.connections import HttpRequest, HttpResponse, Loopback, whole
-from tunaeval.models.endpoint.sources import Passing
 from tunaeval.types.exchange import Request
 
 PART = CANARY_KEY[:12]

@@ -12,10 +12,10 @@ import pytest
 from tests.cli.conftest import Tuna, here
 from tests.faults import Answer, FaultServer, Seen, chat
 from tests.faults.runs import asked, within
-from tests.harness.whole_runs import lines
+from tests.runs.whole_runs import lines
 from tunaeval.errors import SuiteError
 from tunaeval.runs.options import RunOptions
-from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tasks.suites.loading import load_suite
 
 __all__ = ["here"]
 

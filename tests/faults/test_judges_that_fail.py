@@ -11,8 +11,8 @@ import pytest
 import tunaeval
 from tests.faults import Answer, FaultServer, Seen, chat, completion
 from tests.faults.runs import within
-from tests.judging.test_labels import written
-from tunaeval.models.clients.openai import OpenAIClient
+from tests.scoring.judging.test_labels import written
+from tunaeval.clients.openai import OpenAIClient
 from tunaeval.scoring.judging.calibrating import PAYLOADS
 from tunaeval.scoring.judging.judge import Judge
 from tunaeval.scoring.judging.view import frames

@@ -10,10 +10,10 @@ import pytest
 
 from tests.faults import Answer, FaultServer, Seen, chat
 from tests.faults.runs import asked, prompt_of
-from tests.harness.whole_runs import lines
+from tests.runs.whole_runs import lines
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.options import RunOptions
-from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tasks.suites.loading import load_suite
 
 AT_ONCE = 256
 PASSING = {

@@ -10,11 +10,11 @@ import pytest
 
 from tests.faults import Answer, FaultServer, completion
 from tests.faults.runs import asked, within
-from tests.harness.whole_runs import lines
+from tests.runs.whole_runs import lines
 from tunaeval.limits import TOO_DEEP
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.options import RunOptions
-from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.runs import Report
 
 ONCE = RunOptions(attempts=1, deadline_seconds=5)

@@ -16,7 +16,7 @@ from tunaeval.data.shapes import read_rows
 from tunaeval.errors import ExpectationError, SuiteError, ToolsError, UsageError
 from tunaeval.parsing.repair.schema import fit
 from tunaeval.rewards.scored import reward, rewards
-from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.calls import ToolCall
 
 SOUND = '{"name": "a", "arguments": {"x": "q"}}'

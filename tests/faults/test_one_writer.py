@@ -15,7 +15,7 @@ import pytest
 
 from tests.faults import FaultServer
 from tests.faults.runs import asked, made, small_suite
-from tests.harness.whole_runs import lines
+from tests.runs.whole_runs import lines
 from tunaeval.errors import RecordError
 from tunaeval.files.locks import LOCK_FILE, DirectoryLock
 from tunaeval.runs.options import RunOptions

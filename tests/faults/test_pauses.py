@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from tests.clients.asking import HELLO, ask, failure
 from tests.faults import Answer, FaultServer, Seen, chat
 from tests.faults.runs import asked, small_suite, within
+from tunaeval.clients.openai import OpenAIClient
+from tunaeval.clients.pace import Breaker, Pace, TryFailed
 from tunaeval.errors import TransportFailure
-from tunaeval.models.clients.openai import OpenAIClient
-from tunaeval.models.clients.pace import Breaker, Pace, TryFailed
 from tunaeval.runs.options import RunOptions
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply
@@ -62,7 +62,7 @@ def test_the_deadline_goes_on_where_nobody_asked_for_a_rest(tmp_path: Path) -> N
 def test_rests_without_end_do_not_stop_the_clock_for_ever(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tunaeval.models.clients.pace.MAX_RESTING_SECONDS", 1.0)
+    monkeypatch.setattr("tunaeval.clients.pace.MAX_RESTING_SECONDS", 1.0)
     with FaultServer(then=busy(0.4)) as server, within(3), pytest.raises(TransportFailure) as late:
         ask(server, replace(HELLO, within_seconds=1.0))
     assert late.value.status == 429

@@ -17,12 +17,12 @@ import tunaeval
 from tests.cli.conftest import Tuna, here
 from tests.cli.test_broken_pipes import bash
 from tests.faults.runs import eventually, within
+from tunaeval.clients.replay import read_recording
 from tunaeval.data.shapes import read_rows
 from tunaeval.errors import TunaevalError
 from tunaeval.files import records
 from tunaeval.files.locks import DirectoryLock
 from tunaeval.files.plain_files import is_output
-from tunaeval.models.clients.replay import read_recording
 from tunaeval.reports.files import write_text
 from tunaeval.scoring.judging.calibrating import read_labels
 from tunaeval.tools.tool_prompts import read_tool_prompt

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults import Answer, FaultServer, Seen
 from tests.faults.runs import asked, prompt_of, small_suite, within
-from tests.harness.whole_runs import lines
+from tests.runs.whole_runs import lines
 from tunaeval.errors import ClientSetupError
 from tunaeval.runs.options import RunOptions
 

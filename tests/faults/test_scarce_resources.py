@@ -14,7 +14,7 @@ import pytest
 from tests.cli.conftest import environment
 from tests.faults import Answer, FaultServer, chat
 from tests.faults.runs import SPARE_SECONDS, suite_file, within
-from tests.harness.whole_runs import lines
+from tests.runs.whole_runs import lines
 
 LIMITED = """
 import resource, sys

@@ -19,6 +19,7 @@ import tunaeval
 from tests.clients.asking import GOOD, HELLO, ask, failure
 from tests.faults import CANARY_KEY, Answer, FaultServer
 from tests.faults.runs import within
+from tunaeval.clients.openai import OpenAIClient
 from tunaeval.errors import (
     ClientSetupError,
     ExpectationError,
@@ -27,9 +28,8 @@ from tunaeval.errors import (
     TunaevalError,
     UsageError,
 )
-from tunaeval.models.clients.openai import OpenAIClient
 from tunaeval.runs.directory import load_report
-from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.tools.tool_prompts import read_tool_prompt
 from tunaeval.types.exchange import Reply
 

@@ -16,7 +16,7 @@ from time import monotonic
 import tunaeval
 from tests.hosts.environments import ROOT, hosts, interpreter
 from tests.hosts.retold import Retell, as_written, by_hash_lines
-from tests.suites.repair_scripts import SCRIPTS
+from tests.tasks.repair_scripts import SCRIPTS
 from tunaeval.runs.options import RunOptions
 from tunaeval.types.runs import Report
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any, TypeAlias
 
-from tests.suites.repair_scripts import Turn
+from tests.tasks.repair_scripts import Turn
 from tunaeval import ModelRequest, ToolCall
 
 Item: TypeAlias = str | list[ToolCall] | Callable[[ModelRequest], list[ToolCall]]

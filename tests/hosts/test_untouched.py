@@ -17,10 +17,10 @@ import tunaeval
 from tests.hosts.environments import ROOT, hosts, interpreter
 from tests.hosts.repair_runs import RETOLD, ran
 from tests.hosts.retold import Item, as_written
-from tests.suites.repair_scripts import SCRIPTS
-from tests.suites.test_repair_tasks import SUITE, written
+from tests.tasks.repair_scripts import SCRIPTS
+from tests.tasks.test_repair_tasks import SUITE, written
 from tunaeval import ModelEndpoint, ToolCall
-from tunaeval.models.clients.scripted import ScriptedClient
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.runs.options import RunOptions
 from tunaeval.types.faults import Cut, Fail, Fault, Inject
 from tunaeval.types.runs import Report, ScenarioResult

@@ -8,8 +8,8 @@ import pytest
 
 import tunaeval
 from tunaeval import parse
+from tunaeval.endpoint.apis import ModelRequest
 from tunaeval.errors import UsageError
-from tunaeval.models.endpoint.apis import ModelRequest
 from tunaeval.rewards import reward_turns
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.messages import OTHER_ROLES, RESULT_ROLES, Message

@@ -13,7 +13,7 @@ from tests.reports.results import HOSTILE, calls, report, result
 from tests.reports.test_narrow_terminals import Terminal, plain
 from tunaeval.cli.output import fitting
 from tunaeval.reports.console import Live, SoFar
-from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.runs import CallRecord
 
 LONG = CallRecord(name="bash", arguments={"command": f"grep {'x' * 20} src", "timeout": 77})

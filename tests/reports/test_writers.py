@@ -20,9 +20,9 @@ from tunaeval.reports.ci import github_writer, junit_writer
 from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_writer
 from tunaeval.reports.markdown import MOST_BYTES, markdown_writer
+from tunaeval.reports.page.html import page_writer
 from tunaeval.reports.tables import COLUMNS, cell, csv_writer, parquet_writer
 from tunaeval.runs.directory import RunDirectory, load_report
-from tunaeval.runs.viewer.html import page_writer
 from tunaeval.types.runs import Expectation, Report
 
 MANY = (csv_writer, github_writer, junit_writer, markdown_writer)
@@ -229,7 +229,7 @@ def test_every_writer_that_is_listed_can_be_had() -> None:
     from tunaeval.plugins import registries
 
     writers = registries()["writers"]
-    assert {*WRITERS, "html"} == set(writers.names())
+    assert {*WRITERS} == set(writers.names())
     assert all(writers.get(name).name == name for name in writers)
 
 

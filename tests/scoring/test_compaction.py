@@ -13,7 +13,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import tunaeval
-from tests.adapters.writers import WRITERS, Asked, Step, as_object, conversations
+from tests.data.adapters.writers import WRITERS, Asked, Step, as_object, conversations
 from tests.scoring.sessions import QUERY, MuteError, messages
 from tunaeval.errors import UsageError
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
-from tests.judging.judges import verdict
+from tests.scoring.judging.judges import verdict
 from tests.scoring.made_up import EXECUTIONS, SETTINGS, TRANSCRIPTS
 from tests.scoring.transcripts import (
     FAILED_TESTS,
@@ -25,8 +25,8 @@ from tests.scoring.transcripts import (
     yes,
 )  # fmt: skip
 from tunaeval import Conversation, ScoreSettings
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.errors import UsageError
-from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.scoring.settings import TUNACODE_0_2, TUNACODE_2025_12
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.messages import Message, ToolExecution

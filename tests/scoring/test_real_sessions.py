@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults import Answer, FaultServer
-from tests.suites.real_tunacode import answer_of
+from tests.tasks.real_tunacode import answer_of
 from tunaeval import read_conversation
 from tunaeval.scoring.settings import TUNACODE_0_2, TUNACODE_2025_12
 from tunaeval.types.calls import JsonObject

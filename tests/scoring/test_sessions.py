@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
-from tests.adapters.writers import WRITERS, Step, as_object, conversations
+from tests.data.adapters.writers import WRITERS, Step, as_object, conversations
 from tests.scoring.sessions import QUERY, MuteError, messages, read_file
-from tunaeval.api.sessions import ScoreKeywords
 from tunaeval.files import records
+from tunaeval.scoring.sessions import ScoreKeywords
 
 
 def test_what_ran_in_a_session_is_scored_at_its_end() -> None:

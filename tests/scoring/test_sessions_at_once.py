@@ -17,8 +17,8 @@ import pytest
 
 import tunaeval
 from tests.scoring.sessions import QUERY, VERDICT, messages, read_file
+from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.files import records
-from tunaeval.models.clients.scripted import ScriptedClient
 from tunaeval.types.exchange import Reply, Request
 
 MANY = 8

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import tunaeval
 from tests.faults import CANARY_KEY, Answer, FaultServer, chat
 from tests.scoring.sessions import QUERY, VERDICT, messages, read_file
-from tunaeval.api.switches import DEFAULT_MODEL, DEFAULT_URL, Switches
 from tunaeval.files import records
+from tunaeval.scoring.switches import DEFAULT_MODEL, DEFAULT_URL, Switches
 from tunaeval.types.runs import ScoreResult
 
 
@@ -78,8 +78,8 @@ with switches.scoring_session("q") as session:
     session.messages = [{"role": "user", "content": "q"}]
 assert switches.score(session.messages, "q") is None
 heavy = ("pydantic", "httpx2", "asyncio", "tenacity", "rich", "tunaeval.data.adapters",
-         "tunaeval.scoring", "tunaeval.api.scores", "tunaeval.scoring.judging",
-         "tunaeval.models.clients")
+         "tunaeval.scoring", "tunaeval.scoring.scores", "tunaeval.scoring.judging",
+         "tunaeval.clients")
 print([name for name in heavy if name in sys.modules])
 """
 

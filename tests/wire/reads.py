@@ -20,10 +20,10 @@ from tests.clients.asking import HELLO
 from tests.faults import Answer, FaultServer
 from tests.wire.writing import WAYS, Events, Said, said, sse
 from tunaeval import parse_message, stream
+from tunaeval.clients.openai import OpenAIClient
+from tunaeval.clients.server import Heard
 from tunaeval.doctor.reading import read_answer
 from tunaeval.doctor.values import Ask
-from tunaeval.models.clients.openai import OpenAIClient
-from tunaeval.models.clients.server import Heard
 from tunaeval.testing.tape import Tape
 from tunaeval.types.exchange import Reply
 from tunaeval.types.parsing import JOINED, ParseResult

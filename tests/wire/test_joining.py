@@ -9,9 +9,9 @@ import pytest
 from tests.parsing.samples import TOOLS, codes, said
 from tests.parsing.test_servers_that_differ import fragment
 from tunaeval import parse_message, stream
+from tunaeval.clients.answers import Gathered
+from tunaeval.clients.pace import TryFailed
 from tunaeval.errors import UsageError
-from tunaeval.models.clients.answers import Gathered
-from tunaeval.models.clients.pace import TryFailed
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 

@@ -11,18 +11,18 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
-from tunaeval.api.agents import COMMAND, CommandClient
-from tunaeval.api.running import usual_options
+from tunaeval.clients.cached import CachedClient
+from tunaeval.clients.llamacpp import LlamaCppClient
+from tunaeval.clients.network import Network
+from tunaeval.clients.replay import ReplayClient, read_recording
+from tunaeval.clients.server import KEY_VARIABLES
+from tunaeval.endpoint.agents import COMMAND, CommandClient
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files.keys import Secret
 from tunaeval.files.plain_files import is_there, read_plain
 from tunaeval.files.reply_store import cache_in
-from tunaeval.models.clients.cached import CachedClient
-from tunaeval.models.clients.llamacpp import LlamaCppClient
-from tunaeval.models.clients.network import Network
-from tunaeval.models.clients.replay import ReplayClient, read_recording
-from tunaeval.models.clients.server import KEY_VARIABLES
 from tunaeval.plugins import registries
+from tunaeval.runs.api import usual_options
 from tunaeval.runs.options import DEADLINE_SECONDS
 from tunaeval.runs.prompts import ASKS, Ask, Asking, asking
 from tunaeval.types.calls import JsonValue
@@ -115,7 +115,7 @@ def _implied(arguments: argparse.Namespace) -> str | None:
 
 def _recordings() -> list[Path]:
     """Return the paths of the recordings in the package, sorted by name."""
-    with as_file(files("tunaeval.runs.suites").joinpath("recordings")) as folder:
+    with as_file(files("tunaeval.tasks.suites").joinpath("recordings")) as folder:
         return sorted(folder.glob("*.jsonl"))
 
 

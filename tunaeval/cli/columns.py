@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tunaeval.api.matrices import named_prompts, paired, prompt_text
 from tunaeval.errors import UsageError
+from tunaeval.runs.run_matrix import named_prompts, paired, prompt_text
 from tunaeval.types.runs import Suite
 
 from .options import add_options, options_in

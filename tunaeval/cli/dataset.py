@@ -17,8 +17,8 @@ from tunaeval.data.rows import Fault, Row
 from tunaeval.data.shapes import SHAPES, read_rows
 from tunaeval.errors import UsageError
 from tunaeval.reports.files import new_bytes
-from tunaeval.runs.suites.loading import load_suite
 from tunaeval.showing import counted, visible
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.wanted import wanted_name
 
 from .output import Output, json_line

@@ -7,15 +7,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from tunaeval.models.clients.cached import CachedClient
-from tunaeval.models.clients.server import chat_payload
+from tunaeval.clients.cached import CachedClient
+from tunaeval.clients.server import chat_payload
 from tunaeval.reports.json import json_text
+from tunaeval.reports.replies import reading
 from tunaeval.reports.wording import asked_with
 from tunaeval.runs.episode import Trial
 from tunaeval.runs.matrix import Cell
 from tunaeval.runs.options import prompt_of
 from tunaeval.runs.prompts import asking_by, retry_prompt, said
-from tunaeval.runs.reading import reading
 from tunaeval.showing import counted
 from tunaeval.types.messages import Usage
 

@@ -24,15 +24,15 @@ from tunaeval.errors import ToolsError, UnknownNameError, UsageError
 from tunaeval.files.plain_files import is_there, read_plain
 from tunaeval.registry import words_of
 from tunaeval.reports.drift import compare_tools
-from tunaeval.runs.suites.loading import (
+from tunaeval.showing import brief, counted
+from tunaeval.tasks.suites.loading import (
     catalogue_names,
     load_catalogue,
     load_suite,
     own_tools,
     served,
 )
-from tunaeval.runs.suites.with_faults import with_faults
-from tunaeval.showing import brief, counted
+from tunaeval.tasks.suites.with_faults import with_faults
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import Tools, ToolSpec

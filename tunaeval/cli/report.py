@@ -77,7 +77,7 @@ SUFFIXES = {
 
 
 def _write_matrix_page(matrix: Matrix, path: Path) -> None:
-    from tunaeval.runs.viewer.html import write_page  # noqa: PLC0415 - most reports are no page
+    from tunaeval.reports.page.html import write_page  # noqa: PLC0415 - most reports are no page
 
     write_page(matrix.cells, path, matrix.ranking)
 

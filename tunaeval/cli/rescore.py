@@ -14,7 +14,7 @@ from tunaeval.reports.console import show
 from tunaeval.reports.json import json_text, summary_object
 from tunaeval.runs.rescore import rescore
 from tunaeval.runs.rescore_bfcl import BfclModel, rescore_bfcl
-from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import LEVELS
 

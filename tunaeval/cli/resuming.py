@@ -10,7 +10,7 @@ from tunaeval.files.keys import COVER
 from tunaeval.files.plain_files import is_there
 from tunaeval.runs.directory import read_info
 from tunaeval.runs.matrix import is_matrix, read_matrix
-from tunaeval.runs.suites import SUITES
+from tunaeval.tasks.suites import SUITES
 from tunaeval.tools.mcp import shown_place
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.error_budget import ErrorBudget

@@ -13,9 +13,9 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
+from tunaeval.clients.replay import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.files.plain_files import is_there
-from tunaeval.models.clients.replay import ReplayClient, write_recording
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.reports.console import Live, show
 from tunaeval.reports.files import try_to_write

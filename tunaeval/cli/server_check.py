@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from tunaeval.clients.network import Network
 from tunaeval.errors import UsageError
-from tunaeval.models.clients.network import Network
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import json_object

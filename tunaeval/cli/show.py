@@ -9,11 +9,11 @@ from pathlib import Path
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.reports.console import failed_lines, show
 from tunaeval.reports.json import json_text, summary_object
+from tunaeval.reports.page.console import show_scenario
+from tunaeval.reports.page.scenario import Viewer
 from tunaeval.reports.ranking import show_ranking
 from tunaeval.runs.directory import found_run, load_report
 from tunaeval.runs.matrix import is_matrix, load_matrix, matrix_object
-from tunaeval.runs.viewer.console import show_scenario
-from tunaeval.runs.viewer.scenario import Viewer
 from tunaeval.showing import counted
 from tunaeval.types.runs import Report
 

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 
-from tunaeval.api.from_transcripts import suite_of_turn
 from tunaeval.data.adapters.documents import read_path
 from tunaeval.errors import UsageError
 from tunaeval.reports.wording import expected_words
-from tunaeval.runs.suites.check import checked
-from tunaeval.runs.suites.loading import about_suites, load_suite, write_suite
-from tunaeval.runs.suites.renamed import renamed
+from tunaeval.runs.from_transcripts import suite_of_turn
 from tunaeval.showing import counted
+from tunaeval.tasks.suites.check import checked
+from tunaeval.tasks.suites.loading import about_suites, load_suite, write_suite
+from tunaeval.tasks.suites.renamed import renamed
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.runs import Suite
 

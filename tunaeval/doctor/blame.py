@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import chain
 from math import comb
 
-from tunaeval.models.clients.statuses import meaning
+from tunaeval.clients.statuses import meaning
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import counted
 from tunaeval.tools.specs import to_tools

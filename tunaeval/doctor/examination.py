@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 
+from tunaeval.clients.network import Network
+from tunaeval.clients.server import KEY_VARIABLES, read_key
+from tunaeval.clients.server import Server as Connection
 from tunaeval.errors import ClientSetupError, UnknownNameError, UsageError
 from tunaeval.files.keys import mapped
-from tunaeval.models.clients.network import Network
-from tunaeval.models.clients.server import KEY_VARIABLES, read_key
-from tunaeval.models.clients.server import Server as Connection
 from tunaeval.reports.statistics import wilson
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Rate

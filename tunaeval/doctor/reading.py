@@ -20,8 +20,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from tunaeval.models.clients.server import Heard
-from tunaeval.models.clients.statuses import meaning
+from tunaeval.clients.server import Heard
+from tunaeval.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import json_object
 from tunaeval.wire.apis import APIS

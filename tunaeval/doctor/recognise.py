@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from tunaeval.models.clients.server import Heard
+from tunaeval.clients.server import Heard
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import json_object
 

@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from tunaeval.clients.server import Heard
 from tunaeval.errors import RecordError, ToolsError, UsageError
 from tunaeval.files import records
 from tunaeval.files.plain_files import entries, is_directory
-from tunaeval.models.clients.server import Heard
 from tunaeval.parsing.api import parse_levels
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools

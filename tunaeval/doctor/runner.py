@@ -15,9 +15,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from tunaeval.models.clients.server import Heard
-from tunaeval.models.clients.server import Server as Connection
-from tunaeval.models.clients.statuses import meaning
+from tunaeval.clients.server import Heard
+from tunaeval.clients.server import Server as Connection
+from tunaeval.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.json_text import json_object

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from tunaeval.models.clients.statuses import meaning
+from tunaeval.clients.statuses import meaning
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import json_object
 

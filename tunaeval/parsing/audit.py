@@ -36,11 +36,14 @@ from .scanner import scanner_of
 from .unit import read_unit, unescaped
 
 
-def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> None:
-    """After all of `text` was read, report failed calls and mentions of tools in its content."""
-    if next(collector.spans("content"), None) is None and (collector.calls or collector.attempts):
-        return  # all of the text was read
-    is_named = tools is not None and any(map(text.__contains__, tools))
+def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) -> str:
+    """After all of `text` was read, report failed calls and mentions of tools in its content, and
+    return the content.
+    """
+    content = collector.text_of("content", text)
+    if not content and (collector.calls or collector.attempts):
+        return content  # all of the text was read
+    is_named = tools is not None and _names_with_arguments(content, tools)
     if tools:
         if is_named:
             _report_lost(collector, finder, text, tools)
@@ -50,8 +53,23 @@ def audit(collector: Collector, finder: Finder, text: str, tools: Tools | None) 
             _report_others(collector, finder, text, tools)
     if tools and is_named and not (collector.attempts or collector.diagnoses):
         _report_lost(collector, everything(), text, tools, anywhere=True)
-    if not (collector.attempts or collector.diagnoses):
+    if not (collector.attempts or collector.diagnoses) and (
+        not collector.calls or _HAS_SIGN(content) or any(map(text.__contains__, _ends_of_calls()))
+    ):
         _report_remains(collector, text, tools or Tools())
+    return content
+
+
+def _names_with_arguments(content: str, tools: Tools) -> bool:
+    """Whether something like arguments is behind a tool's name anywhere: else no call is lost."""
+    for name in filter(content.__contains__, filter(None, tools)):
+        at = content.find(name)
+        while at >= 0:
+            stop = at + len(name)
+            if _has_arguments(content[stop : stop + limits.KEPT], tools[name].parameters):
+                return True
+            at = content.find(name, stop)
+    return False
 
 
 def _places(text: str, name: str) -> Iterator[tuple[int, int]]:

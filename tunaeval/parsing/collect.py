@@ -595,18 +595,18 @@ class Collector:
             self._kinds.append(kind)
             self._ends.append(start)
 
-    def result(self, text: str) -> ParseResult:
-        """Return the result of reading `text`, from all that was collected."""
+    def result(self, text: str, content: str | None = None) -> ParseResult:
+        """Return the result of reading `text`, whose content may be known already."""
         return new_result(
             tuple(self.calls),
-            self._text_of("content", text),
-            self._text_of("reasoning", text) if self.has_reasoning else None,
+            self.text_of("content", text) if content is None else content,
+            self.text_of("reasoning", text) if self.has_reasoning else None,
             tuple(self.diagnoses),
             self.truncated,
             outcome_of(self.calls, attempted=bool(self.attempts), cut=True in self.attempts),
         )
 
-    def _text_of(self, kind: Kind, text: str) -> str:
+    def text_of(self, kind: Kind, text: str) -> str:
         """Return the concatenated pieces of `text` that are of this kind."""
         if kind not in self._kinds:
             return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
@@ -22,8 +22,10 @@ from .collect import Kind, new_result, widened, without_abstaining
 from .events import TEXTS, Event
 from .finder import Finder, finder_of
 from .judge import Objects
-from .message import StreamedMessage
 from .scanner import Scanner, scanner_of
+
+if TYPE_CHECKING:
+    from .message import StreamedMessage
 
 AnyTools: TypeAlias = Tools | Iterable[ToolLike] | None
 
@@ -67,8 +69,7 @@ def names_of(abstain: Collection[str]) -> frozenset[str]:
 
 def _result(scanner: Scanner, finder: Finder, tools: Tools | None, text: str) -> ParseResult:
     collector = scanner.collected(len(text))
-    audit(collector, finder, text, tools)
-    return collector.result(text)
+    return collector.result(text, audit(collector, finder, text, tools))
 
 
 class Reader:
@@ -306,6 +307,8 @@ class Stream:
         if self._result is not None:
             raise UsageError(_FINISHED)
         if self._message is None:
+            from .message import StreamedMessage  # noqa: PLC0415 - a text needs no shapes of APIs
+
             how = (self._collector, self._tools, self._level)
             self._message = StreamedMessage(*how, length=lambda: self._length)
         return self._message

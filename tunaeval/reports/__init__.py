@@ -1,14 +1,24 @@
-"""Reports on a run: summary, statistics, comparisons, and the files that they are written to.
+"""Reports on a run: its replies read again, statistics, comparisons, and the files written of it.
 
 rich is loaded only when something is drawn.
 """
 
+from __future__ import annotations
+
+from tunaeval.registry import Registry
+from tunaeval.types.roles import Writer
+from tunaeval.types.shapes import instance_of
+
 WRITERS = {
     "csv": "tunaeval.reports.tables:csv_writer",
     "github": "tunaeval.reports.ci:github_writer",
+    "html": "tunaeval.reports.page.html:page_writer",
     "json": "tunaeval.reports.json:json_writer",
     "junit": "tunaeval.reports.ci:junit_writer",
     "markdown": "tunaeval.reports.markdown:markdown_writer",
     "parquet": "tunaeval.reports.tables:parquet_writer",
 }
-"""The built-in writers of the group `tunaeval.writers`."""
+
+writers: Registry[Writer] = Registry(
+    "tunaeval.writers", "report writer", builtins=WRITERS, check=instance_of(Writer)
+)

@@ -1,3 +1,3 @@
-"""Run suites of scenarios: their files, episodes, grades, whole runs, and the page of a run."""
+"""Run suites of scenarios: episodes, whole runs and their directories, and judging again."""
 
-from .suites.with_faults import with_faults as with_faults
+from tunaeval.tasks.suites.with_faults import with_faults as with_faults

@@ -16,27 +16,28 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from importlib.resources import files
 from itertools import zip_longest
 from secrets import token_hex
-from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TypeAlias
 
 from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
-from tunaeval.registry import who, words_of
+from tunaeval.registry import words_of
 from tunaeval.showing import brief
+from tunaeval.tasks import suites
+from tunaeval.tasks.grades import Met, grade, obeyed, reported
+from tunaeval.tasks.space import Snapshot, Workspace
+from tunaeval.tasks.toolbox import not_run, workspace_tools
 from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools, runnables_of
 from tunaeval.tools.mcp import McpResult, McpServer
-from tunaeval.tools.workspace.sandbox import Sandbox
-from tunaeval.tools.workspace.space import Snapshot, Workspace
-from tunaeval.tools.workspace.toolbox import workspace_tools
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.copies import copied
 from tunaeval.types.deadlines import Deadline
-from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, fault_of
+from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request
 from tunaeval.types.faults import (
     Cut,
     Delay,
@@ -58,12 +59,11 @@ from tunaeval.types.runs import (
     TaskRecord,
 )
 from tunaeval.types.tasks import CallsCheck, StatedFault
+from tunaeval.types.third_party import in_time
 from tunaeval.types.wanted import wanted_items
-from tunaeval.workers import in_daemon
+from tunaeval.workers import beside
 
-from . import suites
 from .episode import Trial, Turn, conclude, read_at_all_levels
-from .grading.grades import Met, grade, obeyed, reported
 from .options import RunOptions
 from .turns import (
     Answered,
@@ -174,17 +174,6 @@ def workspace_of(task: Task, environment: Environment) -> Workspace:
 def seed_of(options: RunOptions, scenario: Scenario, repeat: int) -> str:
     """Return the seed of an episode: made from the run's seed, or random if the run has none."""
     return token_hex() if options.seed is None else f"{options.seed} {scenario.id} {repeat}"
-
-
-def not_run(tools: Collection[str], runnables: Collection[str]) -> str | None:
-    """Return a message naming a tool that has no implementation, or None if all can be run."""
-    lacking = sorted(set(tools) - set(runnables))
-    if not lacking:
-        return None
-    return (
-        f"nothing runs the tool {lacking[0]!r}; there are {', '.join(sorted(runnables))}; name "
-        "some of them as the suite's `tools`, or give Environment(tools=...)"
-    )
 
 
 @dataclass(slots=True)
@@ -479,32 +468,6 @@ async def drive_agent(trial: Trial, agent: Agent, environment: Environment) -> S
     return task_result(trial, turns, record, failure)
 
 
-async def in_time(
-    agent: object, work: Callable[[], Awaitable[AgentRun]], seconds: float, *, grace: float = 0.0
-) -> AgentRun:
-    """Return the agent's run; an exception becomes its error, and a hanging agent is abandoned."""
-    try:
-        async with asyncio.timeout(seconds + grace):
-            ran: Any = await work()
-    except TimeoutError:
-        return AgentRun("", ended="seconds", words=f"it took over {seconds:g} s")
-    except TransportFailure:
-        raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
-        return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
-    fault = f"{brief(ran)}, wanted an AgentRun with texts and a tuple of Replies"
-    if (
-        isinstance(ran, AgentRun)
-        and all(map(isinstance, (ran.answer, ran.words, ran.replies), (str, str, tuple)))
-        and all(isinstance(one, Reply) for one in ran.replies)
-    ):
-        found = next(filter(None, map(fault_of, ran.replies)), None)
-        if found is None:
-            return ran
-        fault = f"a Reply with {found}"
-    raise TransportFailure(f"{who(agent, 'agent')} gave {fault}", kind="body")
-
-
 def _turns(ran: AgentRun, workspace: Workspace, trial: Trial) -> tuple[Turn, ...]:
     """Return a turn for each reply, or one with the final words if no reply was reported."""
     words = {"role": "assistant", "content": ran.answer or ran.words}
@@ -512,25 +475,6 @@ def _turns(ran: AgentRun, workspace: Workspace, trial: Trial) -> tuple[Turn, ...
     found = [(reply, read_at_all_levels(reply, trial.read)) for reply in replies]
     turns = [Turn(reply, at, at[trial.options.level].calls) for reply, at in found]
     return (*turns[:-1], replace(turns[-1], touched=workspace.changes().paths))
-
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-
-
-async def beside(work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-    """Call `work` in a thread of its own and await its result; a cancellation abandons it."""
-
-    def done() -> tuple[_T | None, BaseException | None]:
-        try:
-            return work(*args, **kwargs), None
-        except BaseException as error:  # noqa: BLE001 - raised again below
-            return None, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
-
-    value, error = await asyncio.wrap_future(in_daemon(done))
-    if error is not None:
-        raise error from None
-    return cast("_T", value)
 
 
 def _leaving(tool: AnyTool) -> AnyTool:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from tunaeval.errors import TransportFailure
 from tunaeval.matching.calls import Verdict, match, without_calls
 from tunaeval.parsing.message import lost_calls
+from tunaeval.reports.replies import Read
 from tunaeval.reports.summary import USED_UP
 from tunaeval.types.calls import LEAKED_CALL, JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request, is_blank
@@ -36,9 +37,6 @@ from .options import RunOptions
 from .prompts import Asking, retry_prompt, said
 
 _MORE = " (finish_reason {!r}: it had used up its tokens; allow more with --max-tokens)"
-
-Read: TypeAlias = Callable[[Reply, Level], ParseResult]
-"""Reads the calls in a reply at a level."""
 
 _Step = TypeVar("_Step")
 _Sent = TypeVar("_Sent")

@@ -15,6 +15,7 @@ from typing import Any, cast
 from tunaeval.errors import PluginError, TunaevalError, UsageError
 from tunaeval.files.keys import of_environment
 from tunaeval.registry import Registry, who, words_with_place
+from tunaeval.reports.replies import keep_tools
 from tunaeval.showing import brief
 from tunaeval.types.roles import Client, Harness, Parser
 from tunaeval.types.runs import Report, Suite
@@ -22,7 +23,6 @@ from tunaeval.types.shapes import instance_of, maker_of
 from tunaeval.types.wanted import wanted_path
 
 from .directory import RunDirectory, without_secrets
-from .reading import keep_tools
 
 PARAMETERS = (
     "options", "out", "resume", "retry_failures", "take_over", "environment", "on_result", "budget",

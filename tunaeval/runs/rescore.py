@@ -19,7 +19,16 @@ from tunaeval.files.results import RESULTS_FILE, CountedResults
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.parsing.reader import abstaining_names
+from tunaeval.reports.replies import (
+    RunTools,
+    keep_tools,
+    kept_reply,
+    reading,
+    run_tools,
+    tools_of,
+)
 from tunaeval.reports.summary import summarise
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import (
@@ -44,15 +53,6 @@ from .directory import (
 )
 from .episode import Reread, Trial, reread
 from .options import RunOptions, born
-from .reading import (
-    RunTools,
-    keep_tools,
-    kept_reply,
-    reading,
-    run_tools,
-    tools_of,
-)
-from .suites.loading import load_suite
 from .turns import reread_task
 
 

@@ -28,8 +28,18 @@ from tunaeval.files.plain_files import entries, is_directory, real
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.parsing.reader import abstaining_names
+from tunaeval.reports.replies import Read, reading
 from tunaeval.reports.summary import summarise
 from tunaeval.showing import brief
+from tunaeval.tasks.suites.bfcl import (
+    BFCL_FILE,
+    bfcl_directory,
+    bfcl_file,
+    bfcl_version,
+    category_of,
+    read_bfcl,
+)
+from tunaeval.tasks.suites.files import Place, read_json, read_text
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.exchange import Reply
 from tunaeval.types.messages import Usage
@@ -38,11 +48,8 @@ from tunaeval.types.roles import Parser
 from tunaeval.types.runs import Scenario, ScenarioResult, Summary
 from tunaeval.types.wanted import wanted_name, wanted_path
 
-from .episode import Read, Trial, reread
+from .episode import Trial, reread
 from .options import RunOptions
-from .reading import reading
-from .suites.bfcl import BFCL_FILE, bfcl_directory, bfcl_file, bfcl_version, category_of, read_bfcl
-from .suites.files import Place, read_json, read_text
 
 _ENOUGH = 5
 """The number of replies from which on calls of unknown tools alone prove the prompts wrong."""

@@ -20,6 +20,7 @@ from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
+from tunaeval.reports.replies import keep_tools, kept_tools, reading, tools_of
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.calls import Tools
 from tunaeval.types.copies import copied
@@ -37,7 +38,6 @@ from .driving import Environment, drive, drive_agent
 from .episode import Trial, conclude, episode
 from .options import RunOptions, model_of, run_info
 from .prompts import Asking, asking_by, reader_of_bound
-from .reading import keep_tools, kept_tools, reading, tools_of
 from .turns import task_episode
 
 OnResult = Callable[[ScenarioResult], None]

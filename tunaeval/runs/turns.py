@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 
 from tunaeval.errors import TransportFailure
 from tunaeval.showing import counted
+from tunaeval.tasks.grades import FinalState, again, grade, recovered
 from tunaeval.types.calls import JsonObject, ToolCall
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.json_text import json_object
@@ -52,7 +53,6 @@ from .episode import (
     read_at_all_levels,
     result_of,
 )
-from .grading.grades import FinalState, again, grade, recovered
 from .prompts import Asking, dumped, said
 
 

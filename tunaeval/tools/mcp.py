@@ -42,7 +42,7 @@ from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
 
-from .workspace.launching import launched
+from .launching import launched
 
 CONNECT_SECONDS = 60.0
 """Seconds that a server may take to start, to agree on a version, and to list its tools."""

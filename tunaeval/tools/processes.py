@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Self
 
-from .workspace.launching import end_below
+from .launching import end_below
 
 NOTHING, PIPE = subprocess.DEVNULL, subprocess.PIPE
 _GRACE_SECONDS = 2.0

@@ -1,18 +1,18 @@
-"""Calls parsers and clients that others wrote: what they do wrong becomes a PluginError."""
+"""Calls parsers, clients and agents of others: what they do wrong becomes a PluginError."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast, get_args
 
-from tunaeval.errors import PluginError, TunaevalError, UsageError
-from tunaeval.registry import raised, returned, who, words_with_place
+from tunaeval.errors import PluginError, TransportFailure, TunaevalError, UsageError
+from tunaeval.registry import raised, returned, who, words_of, words_with_place
 from tunaeval.showing import brief
 
 from .calls import STRUCTURED, ToolCall, Tools
 from .copies import copied
-from .exchange import Reply, Request, fault_of
+from .exchange import AgentRun, Reply, Request, fault_of
 from .parsing import Diagnosis, Level, Outcome, ParseResult
 from .roles import Client, Parser
 from .shapes import instance_of
@@ -137,3 +137,31 @@ async def closed(client: Client) -> str | None:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
         return f"{who(client, _CLIENT)} raised {words_with_place(error)} when it was closed"
     return None
+
+
+async def in_time(
+    agent: object, work: Callable[[], Awaitable[AgentRun]], seconds: float, *, grace: float = 0.0
+) -> AgentRun:
+    """Return the agent's run; an exception becomes its error, and a hanging agent is abandoned."""
+    import asyncio  # noqa: PLC0415 - a parser that is checked needs none
+
+    try:
+        async with asyncio.timeout(seconds + grace):
+            ran: Any = await work()
+    except TimeoutError:
+        return AgentRun("", ended="seconds", words=f"it took over {seconds:g} s")
+    except TransportFailure:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - an agent may raise anything
+        return AgentRun("", ended="error", words=f"{who(agent, 'agent')} raised {words_of(error)}")
+    fault = f"{brief(ran)}, wanted an AgentRun with texts and a tuple of Replies"
+    if (
+        isinstance(ran, AgentRun)
+        and all(map(isinstance, (ran.answer, ran.words, ran.replies), (str, str, tuple)))
+        and all(isinstance(one, Reply) for one in ran.replies)
+    ):
+        found = next(filter(None, map(fault_of, ran.replies)), None)
+        if found is None:
+            return ran
+        fault = f"a Reply with {found}"
+    raise TransportFailure(f"{who(agent, 'agent')} gave {fault}", kind="body")

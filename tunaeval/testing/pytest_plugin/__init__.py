@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
     """Explain a failed comparison with `expect(...)`: each expected call and the nearest one."""
-    expecting = sys.modules.get("tunaeval.api.matching")
+    expecting = sys.modules.get("tunaeval.matching.api")
     if op != "==" or expecting is None:  # without the module there are no expectations
         return None
     for expected, calls in ((right, left), (left, right)):

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tunaeval.api.matching import Expected, expect
+from tunaeval.endpoint.cassettes import masked
 from tunaeval.errors import TunaevalError
 from tunaeval.files.plain_files import read_plain
-from tunaeval.models.endpoint.cassettes import masked
+from tunaeval.matching.api import Expected, expect
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 
 from .models import beside

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 import tunaeval
+from tunaeval.endpoint.cassettes import MASKS, checked_masks
+from tunaeval.endpoint.serving import ModelEndpoint
 from tunaeval.errors import RecordError, TunaevalError, UsageError
 from tunaeval.files.plain_files import real
-from tunaeval.models.endpoint.cassettes import MASKS, checked_masks
-from tunaeval.models.endpoint.serving import ModelEndpoint
 from tunaeval.types.wanted import wanted_path
 
 from .options import FAILED, option

@@ -16,16 +16,16 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tunaeval.api.comparing import compare
-from tunaeval.api.running import usual_options
 from tunaeval.errors import TunaevalError, UsageError
 from tunaeval.files.plain_files import entries, is_there
 from tunaeval.parsing.api import parser_for
 from tunaeval.plugins import registries
 from tunaeval.reports.summary import summarise
+from tunaeval.runs.api import usual_options
+from tunaeval.runs.comparing import compare
 from tunaeval.runs.directory import RUN_FILE, load_report
 from tunaeval.runs.runner import SuiteRun
-from tunaeval.runs.suites.loading import load_suite
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult, Suite
 from tunaeval.types.third_party import closed, made_client

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tunaeval.errors import UsageError, WorkspaceError
-from tunaeval.tools.workspace.space import Paths, Snapshot, WorkspaceEntry, file_bytes
-from tunaeval.tools.workspace.space import Workspace as Watched
+from tunaeval.tasks.space import Paths, Snapshot, WorkspaceEntry, file_bytes
+from tunaeval.tasks.space import Workspace as Watched
 from tunaeval.types.wanted import refusal
 
 

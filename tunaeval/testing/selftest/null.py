@@ -17,10 +17,11 @@ from tunaeval.matching.answers import own_answer
 from tunaeval.matching.calls import match
 from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.write import render_calls
-from tunaeval.runs.episode import Episode, Read, Trial, episode, read_at_all_levels
+from tunaeval.reports.replies import Read
+from tunaeval.runs.episode import Episode, Trial, episode, read_at_all_levels
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.prompts import asking
-from tunaeval.runs.suites.loading import load_suite, suite_names
+from tunaeval.tasks.suites.loading import load_suite, suite_names
 from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply
 from tunaeval.types.parsing import LEVELS, Level, ParseResult

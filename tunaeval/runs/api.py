@@ -1,0 +1,274 @@
+"""`run` and `arun`: a whole run in one call, from names or from objects."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import fields, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
+
+from tunaeval.clients import cached, clients
+from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import sole_parser_for
+from tunaeval.tasks.sandbox import sandbox_of
+from tunaeval.tasks.suites.loading import load_suite
+from tunaeval.types.parsing import Level
+from tunaeval.types.roles import Client, Parser
+from tunaeval.types.runs import CountedCalls, Report, Suite
+from tunaeval.types.suites import Part
+from tunaeval.types.third_party import closed, made_client
+
+from .driving import Environment
+from .harnesses import OURS, PARAMETERS, made_harness, name_of, run_by, takes_of
+from .options import RunOptions
+from .prompts import Ask
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+EMBEDDED = RunOptions(ask="schema", concurrency=1, deadline_seconds=120.0)
+"""The embedded model's defaults: a schema, one request at a time, and time for slow machines."""
+
+
+class _Unset:
+    """The default of a parameter whose value comes from `options` or from the client."""
+
+    def __repr__(self) -> str:
+        return "unset"
+
+
+_UNSET: Any = _Unset()
+
+
+class ClientSettings(TypedDict, total=False):
+    """The keywords of all built-in clients together.
+
+    A client refuses the keywords of the others. For a client of a plug-in, which has keywords of
+    its own, make the client and pass it.
+    """
+
+    # of "openai"
+    base_url: str | None
+    model: str | None
+    attempt_timeout: float
+    deadline: float | None
+    connections: int
+    max_retries: int | None
+    rpm: float | None
+    stream: bool
+    key_variables: Sequence[str]
+    headers: Mapping[str, str] | None
+    ca: str | None
+    cert: str | None
+    cert_key: str | None
+    proxy: str | None
+    http2: bool
+    transport: Any
+    # of "llamacpp"
+    model_file: str | None
+    threads: int | None
+    context: int
+    slots: int
+    # of "replay" and "scripted"
+    path: str | Path | None
+    replies: Sequence[Any]
+    # of a command
+    script: Any
+    upstream: str | None
+    pass_env: Sequence[str]
+
+
+async def arun(
+    suite: Suite | str | Path,
+    *,
+    client: Client | str = "llamacpp",
+    format: str | Format | Parser = "auto",  # noqa: A002 - the public word for it
+    out: Path | str | None = "runs/",
+    options: RunOptions | None = None,
+    resume: Path | str | None = None,
+    environment: Environment | None = None,
+    retry_failures: bool = False,
+    take_over: bool = False,
+    cache: Path | str | None = None,
+    harness: Any = OURS,
+    split: Part | None = None,
+    sandbox: str | None = None,
+    sandbox_bind: Sequence[str | Path] = (),
+    ask: Ask = _UNSET,
+    level: Level = _UNSET,
+    profile: str | None = _UNSET,
+    calls: CountedCalls = _UNSET,
+    constrain: bool | str = _UNSET,
+    abstain: tuple[str, ...] = _UNSET,
+    attempts: int = _UNSET,
+    max_tokens: int = _UNSET,
+    temperature: float | None = _UNSET,
+    seed: int | None = _UNSET,
+    repeats: int = _UNSET,
+    deadline_seconds: float = _UNSET,
+    concurrency: int = _UNSET,
+    **client_settings: Unpack[ClientSettings],
+) -> Report:
+    """Ask a model every scenario of a suite, score its calls, and return a report.
+
+        report = tunaeval.run("suite.yaml", client="openai", base_url="http://127.0.0.1:8000/v1")
+
+    `client` is a `Client`, which the caller closes, or the name of one, which is made with the
+    `client_settings` (for "openai": `base_url`, `model`). `format` is the wire format of the
+    replies. Runs are stored in the directory `out`, or nowhere if it is None; `resume` is the
+    directory of a stored run to go on with (see `SuiteRun`). `cache` is a directory of replies: a
+    model is asked only what is not there, and what it replies is kept there. `environment` has the
+    tools and the user of tasks of many turns. `harness` is the name of what runs the suite, a class
+    or function that makes one, or a `Harness` that is made already. `split` asks one part of the
+    suite alone (see `Suite.split`). `sandbox="bwrap"` runs commands in a sandbox, in which they can
+    read the paths in `sandbox_bind`, too. The parameters from `ask` on
+    are fields of `RunOptions` and override `options`.
+
+    Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
+
+    Examples:
+        >>> from tunaeval import ScriptedClient
+        >>> replies = ScriptedClient(["I cannot."] * 12)
+        >>> report = tunaeval.run("smoke", client=replies, out=None, attempts=1)
+        >>> report.passed, report.total
+        (2, 12)
+    """
+    if (shut := sandbox_of(sandbox, sandbox_bind)) is not None:
+        environment = replace(environment or Environment(), sandbox=shut)
+    given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
+    values = {name: value for name, value in locals().items() if name in PARAMETERS}
+    loaded = suite if isinstance(suite, Suite) else load_suite(suite)
+    loaded = loaded if split is None else loaded.split(split)
+    asked = {name for name, value in values.items() if value is not None and value is not False}
+    asked |= {"options"} if any(value is not _UNSET for value in given.values()) else set()
+    values["options"] = chosen_options(options, client, given)
+    made = made_harness(harness, values, asked)
+    keep = None if "out" in takes_of(harness) else out
+    async with opened(client, dict(client_settings), cache) as model:
+        parser = sole_parser_for(format)
+        return await run_by(made, loaded, model, parser, name=name_of(harness), out=keep)
+
+
+OPTION_NAMES = frozenset(field.name for field in fields(RunOptions))
+
+
+def blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
+    """Return a synchronous form of `work`. In a running event loop it raises, naming `instead`."""
+
+    @wraps(work)
+    def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(work(*args, **kwargs))
+        raise UsageError(
+            f"tunaeval.{waiting.__name__}() runs an event loop of its own, and one is running "
+            f"here already, as in a notebook or an async test; use: {instead}"
+        )
+
+    return waiting
+
+
+run = blocking(arun, "await tunaeval.arun(...)")
+run.__name__ = run.__qualname__ = "run"
+
+
+def chosen_options(
+    options: RunOptions | None, client: Client | str, given: Mapping[str, Any]
+) -> RunOptions:
+    if options is not None and not isinstance(options, RunOptions):
+        raise UsageError(f"options is {options!r:.60}; wanted tunaeval.RunOptions(...)")
+    named = {name: value for name, value in given.items() if value is not _UNSET}
+    if named.get("constrain"):
+        named.setdefault("ask", "prompt")  # in place of the embedded model's schema
+    return replace(options or usual_options(client), **named)
+
+
+def usual_options(client: Client | str) -> RunOptions:
+    """Return the default options for a client, or for the client of that name."""
+    name = client if isinstance(client, str) else getattr(client, "name", None)
+    return EMBEDDED if name == "llamacpp" else RunOptions()
+
+
+@asynccontextmanager
+async def opened(
+    client: Client | str, settings: dict[str, Any], cache: Path | str | None = None
+) -> AsyncIterator[Client]:
+    """Yield the client, with a cache if one is named; close it at the end if it was made here."""
+    model = _made(client, settings)
+    try:
+        if cache is None:
+            yield model
+        else:
+            async with cached(model, cache) as asked:
+                yield asked
+    finally:
+        if isinstance(client, str):
+            fault = await closed(model)
+            if fault is not None:
+                logging.getLogger("tunaeval.runs").warning("%s; no result is lost", fault)
+
+
+def _made(client: Client | str, settings: dict[str, Any]) -> Client:
+    from tunaeval.endpoint.agents import (  # noqa: PLC0415 - it serves a model over HTTP
+        COMMAND,
+        CommandClient,
+    )
+
+    if not isinstance(client, str):
+        if isinstance(client, type):
+            raise UsageError(
+                f"client is the class {client.__name__}; wanted one of its objects: "
+                f"{client.__name__}(...)"
+            )
+        if not isinstance(client, Client):
+            raise UsageError(
+                f"client is {client!r:.60}; wanted a name ({', '.join(clients.names())}), or an "
+                "object with name, async complete(request) and async close()"
+            )
+        if settings:
+            words, is_typo = _unknown(settings)
+            why = "" if is_typo else "; the client is made already, so it takes nothing more"
+            raise UsageError(words + why)
+        return client
+    if client.startswith(COMMAND):
+        return CommandClient(client.removeprefix(COMMAND), **settings)
+    maker = clients.get(client)
+    takes = _keywords(maker)
+    if takes is not None and settings.keys() - takes:
+        raise UsageError(_unknown(settings, client, takes)[0])
+    return made_client(maker, client, settings)
+
+
+def _keywords(maker: object) -> frozenset[str] | None:
+    """Return the names of a maker's parameters, or None if it takes any keyword."""
+    try:
+        parameters = inspect.signature(maker).parameters.values()  # type: ignore[arg-type] # caught below
+    except (TypeError, ValueError):  # not callable, or written in C without a signature
+        return None
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters):
+        return None
+    return frozenset(one.name for one in parameters)
+
+
+_OF_A_SHELL = {"timeout": "deadline_seconds", "tools": "ask"}
+"""Names of command-line options with the parameter that does the same."""
+
+
+def _unknown(
+    settings: Mapping[str, object], client: str = "", takes: Iterable[str] = ()
+) -> tuple[str, bool]:
+    """Return a sentence on the first unknown keyword, and whether it suggests another name."""
+    own = inspect.signature(arun).parameters.keys() - {"client_settings"}
+    wrong = min(settings.keys() - set(takes))
+    kind = "parameter of run()" + (f" or of client {client!r}" if client else "")
+    if meant := _OF_A_SHELL.get(wrong):
+        return f"no {kind} is called {wrong!r}; did you mean {meant!r}?", True
+    unknown = UnknownNameError(kind, wrong, [*own, *takes])
+    return str(unknown), bool(unknown.near)

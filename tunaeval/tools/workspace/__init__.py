@@ -1,1 +1,0 @@
-"""Workspaces: real directories, confined and compared, and tools that work in them."""
