@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tunaeval
-from tests.harness.tasks import TASK, report_of, scripted, suite_of
-from tests.harness.whole_runs import Answers
+from tests.runs.tasks import TASK, report_of, scripted, suite_of
+from tests.runs.whole_runs import Answers
 from tunaeval.cli import main
 from tunaeval.errors import SuiteError, UnknownNameError
 from tunaeval.runs.trl import environment

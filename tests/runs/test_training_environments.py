@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 import pytest
 
 import tunaeval
-from tests.harness.tasks import CALC, EIGHT, TASK, suite_of
+from tests.runs.tasks import CALC, EIGHT, TASK, suite_of
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.runs.driving import Environment
 from tunaeval.runs.trl import TrainingEnvironment, environment

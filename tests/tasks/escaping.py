@@ -21,7 +21,7 @@ MIB = 1 << 20
 
 
 def reads() -> bool:
-    return Path(GIVEN["secret"]).read_text() == GIVEN["canary"]
+    return Path(GIVEN["secret"]).read_text() == str(GIVEN["canary"])
 
 
 def writes() -> bool:
@@ -41,7 +41,7 @@ def sees_the_environment() -> bool:
     for one in Path("/proc").glob("[0-9]*/environ"):
         with contextlib.suppress(OSError):
             found.append(one.read_text(errors="replace"))
-    return GIVEN["canary"] in "".join(found)
+    return str(GIVEN["canary"]) in "".join(found)
 
 
 def sees_processes() -> bool:
@@ -73,7 +73,7 @@ def connects_to_a_socket() -> bool:
                for one in (GIVEN["socket"], "\0" + GIVEN["socket"]))  # fmt: skip
 
 
-def _connects(family: int, address: object) -> bool:
+def _connects(family: int, address: tuple[str, int] | str) -> bool:
     try:
         with socket.socket(family) as made:
             made.settimeout(2)

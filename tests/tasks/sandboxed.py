@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tunaeval import Workspace
-from tunaeval.tools.workspace.sandbox import sandbox_of
+from tunaeval.tasks.sandbox import sandbox_of
 
 ESCAPING = Path(__file__).with_name("escaping.py").read_text()
 BOMB = "import os\nfor _ in range(12):\n    os.fork()\nimport time\ntime.sleep(600)\n"

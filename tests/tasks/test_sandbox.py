@@ -17,12 +17,12 @@ import pydantic
 import pytest
 
 import tunaeval
-from tests.harness.tasks import TASK, call, report_of, scripted, suite_of
+from tests.runs.tasks import TASK, call, report_of, scripted, suite_of
 from tunaeval import CommandClient, Workspace
 from tunaeval.cli import main
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.runs.driving import Environment
-from tunaeval.tools.workspace.sandbox import Sandbox, sandbox_of
+from tunaeval.tasks.sandbox import Sandbox, sandbox_of
 from tunaeval.types.runs import Suite
 
 HERE, ROOT = Path(__file__).parent, Path(__file__).parent.parent.parent

@@ -31,7 +31,7 @@ from tunaeval.runs.options import RunOptions
 from tunaeval.runs.runner import AsyncHarness, SuiteRun
 from tunaeval.runs.trained_on import refuse_trained
 from tunaeval.showing import counted
-from tunaeval.tools.workspace.sandbox import sandbox_of
+from tunaeval.tasks.sandbox import sandbox_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Scenario, Suite

@@ -30,6 +30,7 @@ from tunaeval.registry import words_of
 from tunaeval.showing import brief
 from tunaeval.tasks import suites
 from tunaeval.tasks.grades import Met, grade, obeyed, reported
+from tunaeval.tasks.sandbox import Sandbox
 from tunaeval.tasks.space import Snapshot, Workspace
 from tunaeval.tasks.toolbox import not_run, workspace_tools
 from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools, runnables_of

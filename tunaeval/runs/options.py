@@ -20,7 +20,7 @@ from tunaeval.matching.profiles import profile_of
 from tunaeval.parsing.reader import abstaining_names
 from tunaeval.registry import who
 from tunaeval.showing import brief
-from tunaeval.tools.workspace.sandbox import Sandbox
+from tunaeval.tasks.sandbox import Sandbox
 from tunaeval.types.calls import STRUCTURED, JsonObject
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.roles import Agent, Client, Parser

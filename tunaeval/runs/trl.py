@@ -26,7 +26,9 @@ from typing import Any, Literal, TypeVar, get_args
 
 from tunaeval.errors import TransportFailure, UnknownNameError, UsageError
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.tools.workspace.space import Workspace
+from tunaeval.reports.replies import reading
+from tunaeval.tasks.space import Workspace
+from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, ToolSpec
 from tunaeval.types.exchange import Reply
 from tunaeval.types.runs import ResultRecord, Scenario, ScenarioResult, Suite, Task, TaskRecord
@@ -38,8 +40,6 @@ from .driving import Driver, Environment, workspace_of
 from .episode import Trial, Turn, read_at_all_levels
 from .options import RunOptions
 from .prompts import asking
-from .reading import reading
-from .suites.loading import load_suite
 from .trained_on import TrainedOn
 from .turns import FinishedEpisode, Results, Run, task_result
 

@@ -32,6 +32,7 @@ from tunaeval.types.json_text import decoded_or
 from tunaeval.types.tasks import CaseRecord, ReturnsCheck
 
 from .commands import run_command
+from .sandbox import Sandbox
 from .space import Snapshot, Workspace
 
 Contents: TypeAlias = Mapping[str, str | bytes]

@@ -19,11 +19,11 @@ from typing import Any
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.limits import MAX_SANDBOX_BYTES, MAX_SANDBOX_PROCESSES
+from tunaeval.tools import forwarding
+from tunaeval.tools.launching import launched
 from tunaeval.tools.processes import Child, Kept
 from tunaeval.types.json_text import json_object
 from tunaeval.types.wanted import wanted_items
-
-from .launching import launched
 
 HOME = "/home/agent"
 TOOLS = ("none", "bwrap")
@@ -43,7 +43,7 @@ _ETC = (
 _SOCKETS = "/run/tunaeval"
 SOCKET = "model"
 """The name of the socket to the model's endpoint, in a directory that has nothing else."""
-_FORWARDING = str(Path(__file__).parent.with_name("forwarding.py"))
+_FORWARDING = forwarding.__file__
 _LIMITED = 'ulimit -p "$0" 2>/dev/null || ulimit -u "$0" 2>/dev/null; exec "$@"'
 """Limits a user's processes, for the shells that call it -p or -u. Root's are not counted so."""
 

@@ -20,6 +20,7 @@ from typing import Literal, Self, TypeAlias
 
 from tunaeval.errors import UsageError, WorkspaceError
 from tunaeval.limits import MAX_SANDBOX_BYTES
+from tunaeval.tools.launching import size_of
 from tunaeval.tools.processes import NOTHING, Child
 from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
 
@@ -35,7 +36,6 @@ from .commands import (
     run_command,
 )
 from .confined import MAX_BYTES, READ_FLAGS, Confined, Parts
-from .launching import size_of
 from .sandbox import Sandbox
 
 

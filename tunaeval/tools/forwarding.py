@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import TypeAlias
 
 _HOST, _PIECE = "127.0.0.1", 1 << 16
+_IGNORED = 13, 25  # SIGPIPE and SIGXFSZ, which Python ignores, and so would the command
 _Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -55,8 +56,9 @@ async def _pumped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 async def _main(path: str, port: str, *words: str) -> int:
     inward = _passing(lambda: asyncio.open_unix_connection(path))
     await asyncio.start_server(inward, _HOST, int(port))
-    child = await asyncio.create_subprocess_exec(*words)
-    return await child.wait()
+    child = os.posix_spawn(words[0], words, os.environ, setsigdef=_IGNORED)
+    _, status = await asyncio.to_thread(os.waitpid, child, 0)
+    return os.waitstatus_to_exitcode(status)
 
 
 if __name__ == "__main__":
