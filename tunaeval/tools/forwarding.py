@@ -56,7 +56,7 @@ async def _pumped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 async def _main(path: str, port: str, *words: str) -> int:
     inward = _passing(lambda: asyncio.open_unix_connection(path))
     await asyncio.start_server(inward, _HOST, int(port))
-    child = os.posix_spawn(words[0], words, os.environ, setsigdef=_IGNORED)
+    child = os.posix_spawn(words[0], words, os.environ, setsigdef=_IGNORED)  # noqa: ASYNC221 - at once
     _, status = await asyncio.to_thread(os.waitpid, child, 0)
     return os.waitstatus_to_exitcode(status)
 
