@@ -73,7 +73,10 @@ def test_runs_are_pooled(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize(
     ("low", "high", "ids"),
-    [("0.2", "0.8", ["some"]), ("20%", "100%", ["some", "all"]), ("0", "0", ["none"]), ("0.4", "0.4", ["some"])],
+    [
+        ("0.2", "0.8", ["some"]), ("20%", "100%", ["some", "all"]), ("0", "0", ["none"]),
+        ("0.4", "0.4", ["some"]),
+    ],
 )  # fmt: skip
 def test_a_filter_takes_rates_between_two(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], low: str, high: str, ids: list[str]

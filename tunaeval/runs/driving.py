@@ -332,6 +332,9 @@ async def _graded(
         after=await beside(workspace.snapshot, seen),
         results=(*results, *(ran.results if ran else ())),
         reference=task.solved(),
+        succeeded=None
+        if ran
+        else frozenset(one.tool for turn in end.turns for one in turn.results if one.ok),
         seed=seed_of(trial.options, scenario, trial.repeat),
     )
     changes, checks = state.changes, task.checks

@@ -31,6 +31,7 @@ from tunaeval.types.tasks import (
     CallsCheck,
     CaseRecord,
     Check,
+    ClaimsCheck,
     CommandCheck,
     FaultRecord,
     FileCheck,
@@ -43,6 +44,7 @@ from tunaeval.types.tasks import (
     UnchangedCheck,
 )
 
+from .claims import claimed
 from .confined import path_fits
 from .named import MadeCheck, checks, made_check
 from .returned import Contents, compared, contents_of, drawn, outcomes
@@ -57,7 +59,8 @@ class FinalState:
     both are empty if unknown. `results` are the texts of the calls' results, and `lost` the
     attempts at calls that cannot be read, each with its turn. `after` is the workspace's content
     before any check ran in it. `reference` has all files of a right solution; `seed` is what the
-    inputs of checks are drawn from.
+    inputs of checks are drawn from. `succeeded` are the tools of which a call succeeded; if that is
+    unknown (None), each call counts.
 
     Examples:
         >>> call = tunaeval.ToolCall("ls", {})
@@ -80,6 +83,7 @@ class FinalState:
     lost: tuple[tuple[int, ToolCall], ...] = ()
     reference: Contents | None = None
     seed: str = ""
+    succeeded: frozenset[str] | None = None
 
     @property
     def changes(self) -> Changes:
@@ -277,6 +281,19 @@ def _calls(check: CallsCheck, state: FinalState) -> _Grade:
     return _Grade(verdict.ok, verdict.reason, min(turns, default=state.turns))
 
 
+def _claims(check: ClaimsCheck, state: FinalState) -> _Grade:
+    if state.tools and (unknown := check.claims.keys() - state.tools.keys()):
+        raise UnknownNameError("tool", min(unknown), state.tools)
+    done = state.succeeded
+    done = frozenset(call.name for call in state.calls) if done is None else done
+    faults = [
+        f"claims {brief(phrase)}, and no call of {tool!r} succeeded"
+        for tool, phrases in check.claims.items()
+        if tool not in done and (phrase := claimed(state.answer, phrases)) is not None
+    ]
+    return _from_faults(faults, "it claims nothing that was not done", state.turns, "the answer")
+
+
 def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
     found = _forbidden_acts(check, state)
     first = min((turn for _, turn in found), default=state.turns)
@@ -369,6 +386,7 @@ _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _G
     CommandCheck: (lambda check: f"command {brief(shlex.join(check.command))}", _command),
     AnswerCheck: (lambda _: "answer", _answer),
     CallsCheck: (lambda _: "calls", _calls),
+    ClaimsCheck: (lambda check: f"claims {', '.join(check.claims)}", _claims),
     ForbidCheck: (lambda _: "forbid", _forbid),
     ReturnsCheck: (lambda check: f"{_RETURNS}{check.returns}", _returns),
     PythonCheck: (lambda check: f"python {check.python}", _python),
