@@ -168,3 +168,16 @@ def test_episodes_leave_no_descriptor_and_no_directory(tmp_path: Path) -> None:
     workspace = one._driver.workspace.path
     del one
     assert not workspace.exists()
+
+
+def test_single_questions_are_trained_on_by_their_calls() -> None:
+    suite = tunaeval.load_suite("smoke")
+    found = environment(suite)
+    wanted = {one.id: one.expect.calls for one in suite.scenarios}
+    earned = []
+    for number, row in enumerate(found.rows):
+        one = begun(found, number)
+        for call in wanted[row["scenario"]] or ():
+            assert getattr(one, call.name)(**call.arguments) == ""
+        earned += found.reward([said("Done.")], [one])
+    assert earned.count(1.0) >= len(earned) - 3, "but for those with matchers or sequences"

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import read_plain
-from tunaeval.showing import brief, counted
-from tunaeval.types.json_text import decoded_or
+from tunaeval.registry import words_of
+from tunaeval.showing import counted
+from tunaeval.types.json_text import decoded
 from tunaeval.types.runs import Scenario, Suite
 
 
@@ -23,11 +25,9 @@ class TrainedOn:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        try:
-            with path.open("ab"):
-                self._known = {*_lines(path)}
-        except OSError as error:
-            raise _refusal(path, str(error.strerror)) from error
+        with _readable(path):
+            path.open("ab").close()
+        self._known = {*_lines(path)}
 
     def add(self, suite: Suite, scenario: Scenario) -> None:
         line = _line(suite, scenario)
@@ -35,6 +35,20 @@ class TrainedOn:
             self._known.add(line)
             with self._path.open("ab") as file:
                 file.write(json.dumps(dict(zip(_KEYS, line, strict=True))).encode() + b"\n")
+
+
+def refuse_trained(suite: Suite, path: Path) -> None:
+    """Raise UsageError if a scenario of the suite is in the file."""
+    known = _lines(path)
+    names, texts = {one[:2] for one in known}, {one[2] for one in known}
+    lines = [_line(suite, one) for one in suite.scenarios]
+    if found := [one[1] for one in lines if one[:2] in names or one[2] in texts]:
+        more = ", ..." if len(found) > 3 else ""
+        raise UsageError(
+            f"{len(found)} of {counted(len(lines), 'scenario')} of {suite.name!r} were trained on, "
+            f"as {str(path)!r} says ({', '.join(map(repr, found[:3]))}{more}), so a score would "
+            "not say what the model can do; leave them out, as --split test does"
+        )
 
 
 _KEYS = ("suite", "scenario", "asked")
@@ -45,34 +59,18 @@ def _line(suite: Suite, scenario: Scenario) -> tuple[str, ...]:
     return (suite.name, scenario.id, hashlib.sha256(asked.encode()).hexdigest())
 
 
-def _lines(path: Path) -> Iterator[tuple[str, ...]]:
-    for number, text in enumerate(read_plain(path).splitlines(), 1):
-        read = decoded_or(text)
-        found = tuple(read.get(key) for key in _KEYS) if isinstance(read, dict) else ()
-        if len(found) < len(_KEYS) or not all(isinstance(one, str) for one in found):
-            raise _refusal(path, f"line {number} is {brief(text.decode(errors='replace'))}")
-        yield tuple(map(str, found))
+def _lines(path: Path) -> list[tuple[str, ...]]:
+    with _readable(path):
+        rows = [decoded(line) for line in read_plain(path).splitlines()]
+        return [tuple(str(row[key]) for key in _KEYS) for row in rows]
 
 
-def _refusal(path: Path, why: str) -> UsageError:
-    return UsageError(
-        f"{str(path)!r} cannot be read as what was trained on: {why}; wanted the file that was "
-        "named as trained_on to tunaeval.runs.trl.environment"
-    )
-
-
-def refuse_trained(suite: Suite, path: Path) -> None:
-    """Raise UsageError if a scenario of the suite is in the file."""
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
     try:
-        known = {*_lines(path)}
-    except OSError as error:
-        raise _refusal(path, str(error.strerror)) from error
-    names, texts = {one[:2] for one in known}, {one[2] for one in known}
-    lines = [_line(suite, one) for one in suite.scenarios]
-    if found := [one[1] for one in lines if one[:2] in names or one[2] in texts]:
-        more = ", ..." if len(found) > 3 else ""
+        yield
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{len(found)} of {counted(len(lines), 'scenario')} of {suite.name!r} were trained on, "
-            f"as {str(path)!r} says ({', '.join(map(repr, found[:3]))}{more}), so a score would "
-            "not say what the model can do; leave them out, as --split test does"
-        )
+            f"{str(path)!r} cannot be read as what was trained on ({words_of(error)}); wanted the "
+            "file that tunaeval.runs.trl.environment got as trained_on"
+        ) from error

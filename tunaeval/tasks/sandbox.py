@@ -61,8 +61,8 @@ class Sandbox:
 
     def as_json(self) -> dict[str, Any]:
         """Return what `run.json` has of it."""
-        names = ("tool", "version", "shut", "open")
-        return {name: _plain(getattr(self, name)) for name in names}
+        parts = {"shut": [*self.shut], "open": [*self.open]}
+        return {"tool": self.tool, "version": self.version, **parts}
 
     @property
     def heading(self) -> str:
@@ -103,24 +103,18 @@ class Sandbox:
             made.append(path)
         if hidden:
             made += ["--tmpfs", hidden, "--remount-ro", hidden]
-        inner = [*command]
         if sockets:
-            folder, port = sockets
-            made += ["--ro-bind", folder, _SOCKETS]
-            start = (sys.executable, "-I", "-S", _FORWARDING, f"{_SOCKETS}/{SOCKET}", str(port))
-            inner = [*start, *command]
+            made += ["--ro-bind", sockets[0], _SOCKETS]
+            place, port = f"{_SOCKETS}/{SOCKET}", str(sockets[1])
+            command = [sys.executable, "-I", "-S", _FORWARDING, place, port, *command]
         made += ["--bind", str(workspace), str(workspace)]
         for place in ("/proc", "/dev", "/"):
             made += ["--remount-ro", place]
-        return [*made, "--", "/bin/sh", "-c", _LIMITED, str(MAX_SANDBOX_PROCESSES), *inner]
+        return [*made, "--", "/bin/sh", "-c", _LIMITED, str(MAX_SANDBOX_PROCESSES), *command]
 
     def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
         """Return the variables of a command with the places that there are inside."""
         return {**variables, "HOME": HOME, "TMPDIR": "/tmp"}  # noqa: S108 - as above
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _prefixes(program: str) -> Iterator[str]:

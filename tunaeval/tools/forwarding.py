@@ -13,36 +13,31 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
-from typing import TypeAlias
+from typing import Any
 
 _HOST, _PIECE = "127.0.0.1", 1 << 16
 _IGNORED = 13, 25  # SIGPIPE and SIGXFSZ, which Python ignores, and so would the command
-_Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def served(path: str, port: int) -> asyncio.Server:
     """Return a server on a Unix socket that passes connections on to a local port."""
-    return await asyncio.start_unix_server(
-        _passing(lambda: asyncio.open_connection(_HOST, port)), path
-    )
+
+    async def passed(*near: Any) -> None:
+        await _joined(near, asyncio.open_connection(_HOST, port))
+
+    return await asyncio.start_unix_server(passed, path)
 
 
-def _passing(
-    connect: Callable[[], Awaitable[_Streams]],
-) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]:
-    async def passed(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            there, back = await connect()
-        except OSError:
-            writer.close()
-            return
-        await asyncio.gather(_pumped(reader, back), _pumped(there, writer))
-        for one in (writer, back):
-            one.close()
-
-    return passed
+async def _joined(near: Any, connecting: Awaitable[Any]) -> None:
+    """Pass on what comes at either end of two connections, each a reader and a writer."""
+    far: Any = (None, near[1])
+    with suppress(OSError):
+        far = await connecting
+        await asyncio.gather(_pumped(near[0], far[1]), _pumped(far[0], near[1]))
+    for one in (near[1], far[1]):
+        one.close()
 
 
 async def _pumped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -54,8 +49,10 @@ async def _pumped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
 
 
 async def _main(path: str, port: str, *words: str) -> int:
-    inward = _passing(lambda: asyncio.open_unix_connection(path))
-    await asyncio.start_server(inward, _HOST, int(port))
+    async def passed(*near: Any) -> None:
+        await _joined(near, asyncio.open_unix_connection(path))
+
+    await asyncio.start_server(passed, _HOST, int(port))
     child = os.posix_spawn(words[0], words, os.environ, setsigdef=_IGNORED)  # noqa: ASYNC221 - at once
     _, status = await asyncio.to_thread(os.waitpid, child, 0)
     return os.waitstatus_to_exitcode(status)
