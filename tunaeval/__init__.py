@@ -71,6 +71,7 @@ _NAMES = {
     "types.conversations": "Conversation",
     "types.figures": "CategoryScore",
     "types.parsing": "Diagnosis ParseResult",
+    "types.suites": "Episode",
 }
 """Every module with public names, and these names."""
 

@@ -95,5 +95,6 @@ from .types.conversations import Conversation as Conversation
 from .types.figures import CategoryScore as CategoryScore
 from .types.parsing import Diagnosis as Diagnosis
 from .types.parsing import ParseResult as ParseResult
+from .types.suites import Episode as Episode
 
 __version__: str

@@ -95,7 +95,7 @@ def test_the_answer_is_the_last_message(tmp_path: Path) -> None:
 
 
 def test_tools_of_ones_own_keep_their_state(tmp_path: Path) -> None:
-    def made(_workspace: tunaeval.Workspace) -> dict[str, Any]:
+    def made(_workspace: tunaeval.Workspace, _episode: tunaeval.Episode) -> dict[str, Any]:
         rooms: list[str] = []
 
         def book(room: str) -> list[str]:

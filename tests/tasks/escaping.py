@@ -31,7 +31,8 @@ def writes() -> bool:
             (Path(folder) / "escaped").write_text("x")
             done.append(folder)
     with contextlib.suppress(OSError):
-        Path("/proc/sys/kernel/core_pattern").write_text("|/bin/true")
+        pattern = Path("/proc/sys/kernel/core_pattern")
+        pattern.write_text(pattern.read_text())  # as it is, so that a hole does no harm
         done.append("core_pattern")
     return bool(done)
 

@@ -15,7 +15,7 @@ from typing import Any
 from tunaeval import score
 from tunaeval.data.adapters.documents import event_files, read_path
 from tunaeval.errors import ExpectationError, UsageError
-from tunaeval.files.plain_files import is_directory, read_plain
+from tunaeval.files.plain_files import is_directory, read_plain, unread
 from tunaeval.reports.json import json_text
 from tunaeval.scoring.settings import ScoreSettings
 from tunaeval.showing import brief, counted, visible
@@ -150,11 +150,12 @@ def _expectation(text: str) -> JsonValue:
             text = read_plain(text).decode("utf-8-sig")
         return decoded(text)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ExpectationError(
-            f"{source}: {why}; wanted a JSON object such as "
-            '{"calls": [{"name": "read_file"}]}, or a file that contains one'
-        ) from error
+        wanted = (
+            'wanted a JSON object such as {"calls": [{"name": "read_file"}]}, or a file that '
+            "contains one"
+        )
+        why = unread(text, wanted, error) if isinstance(error, OSError) else f"{error}; {wanted}"
+        raise ExpectationError(f"{source}: {why}") from error
 
 
 def _forbidden(text: str) -> JsonValue:

@@ -113,6 +113,11 @@ class Reader:
         made = Reader(*named, summary=self.summary, wants_tools=self.wants_tools, turns=more)
         return made if turns else self
 
+    def without_reasoning(self) -> Reader:
+        """Return a reader of text whose reasoning was taken out: no marker in it means any."""
+        forms = tuple(form.without_reasoning() for form in self.formats)
+        return Reader(self.name, forms, wants_tools=self.wants_tools, turns=self.turns)
+
     @cached_property
     def _sound(self) -> SoundReader | None:
         """The reader of a sound block, if a text that begins with the first format's is read so."""
@@ -189,7 +194,8 @@ class Reader:
     ) -> Stream:
         """Return a reader for a text that arrives in pieces."""
         known = known_tools(tools)
-        return Stream(self._finder, tools=known, level=level, abstain=names_of(abstain))
+        names = names_of(abstain)
+        return Stream(self._finder, tools=known, level=level, abstain=names, name=self.name)
 
 
 @lru_cache(maxsize=256)
@@ -219,7 +225,9 @@ class Stream:
         tools: Tools | None = None,
         level: Level = "standard",
         abstain: frozenset[str] = frozenset(),
+        name: str = "",
     ) -> None:
+        self._name = name
         wanted_name(level, "level", LEVELS)
         self._tools = tools = widened(tools, abstain)
         self._level: Level = level
@@ -231,6 +239,9 @@ class Stream:
         self._starts: list[int] = []
         self._length = 0
         self._result: ParseResult | None = None
+
+    def __repr__(self) -> str:
+        return f"<Stream of {self._name!r}, {self._length} characters>"
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the next piece of the text; return the events that it made certain."""

@@ -22,11 +22,14 @@ from tunaeval.types.runs import Report
 
 @dataclass(frozen=True, slots=True)
 class RunsWriter:
-    """A `Writer` of a file on one or more runs; `available` says why it cannot write, or None."""
+    """A `Writer` of a file on one or more runs, or with `writes_folder` of files in a directory,
+    which may exist; `available` says why it cannot write, or None.
+    """
 
     name: str
     write_runs: Callable[[Sequence[Report], Path], None]
     available: Callable[[], str | None] = lambda: None
+    writes_folder: bool = False
 
     def write(self, report: Report, path: Path) -> None:
         self.write_runs([report], path)

@@ -33,6 +33,11 @@ def json_text(value: JsonObject) -> str:
     return json.dumps(decode(encode(value))).replace("\x7f", r"\u007f")
 
 
+def sound(text: str) -> str:
+    """Return a text without lone surrogates, which other readers of JSON refuse."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 class JsonWriter:
     """A `Writer` of one JSON object: heading, summary, run, and all results."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tunaeval.errors import UsageError
 from tunaeval.showing import visible
@@ -54,6 +55,34 @@ def cell(value: JsonValue) -> str:
         return "" if value is None else str(value)
     text = "; ".join(value) if isinstance(value, list) else str(value)
     return f"'{visible(text)}" if text.startswith(_FORMULA) else visible(text)
+
+
+def rows_of(reports: Sequence[Report]) -> list[JsonObject]:
+    """Return a row for each result of the runs, with the columns of their table."""
+    names = columns_of(reports)
+    every = (row_of(one.run, result) for one in reports for result in one.results)
+    return [{name: row[name] for name in names} for row in every]
+
+
+def frame_of(rows: Sequence[JsonObject], library: str) -> Any:
+    """Return the rows as a DataFrame of a library, "pandas" or "polars". Raises UsageError."""
+    try:
+        frames = import_module(library)
+    except ImportError as error:
+        raise UsageError(f"this needs {library} ({error}); pip install {library}") from error
+    names = rows[0] if rows else COLUMNS
+    columns = {name: [*_column(rows, name)] for name in names}
+    if library == "pandas":
+        return frames.DataFrame(columns)
+    kinds = {
+        **dict.fromkeys(LISTS, frames.List(frames.String)),
+        **dict.fromkeys(NUMBERS, frames.Float64),
+        **dict.fromkeys(WHOLE_NUMBERS, frames.Int64),
+        **dict.fromkeys(TRUTHS, frames.Boolean),
+    }
+    return frames.DataFrame(
+        columns, schema={name: kinds.get(name, frames.String) for name in names}
+    )
 
 
 _BATCH = 1024

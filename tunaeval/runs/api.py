@@ -18,6 +18,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.tasks.sandbox import sandbox_of
 from tunaeval.tasks.suites.loading import load_suite
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
@@ -85,7 +86,7 @@ class ClientSettings(TypedDict, total=False):
 
 
 async def arun(
-    suite: Suite | str | Path,
+    suite: Suite | str | Path | JsonObject | list[JsonValue],
     *,
     client: Client | str = "llamacpp",
     format: str | Format | Parser = "auto",  # noqa: A002 - the public word for it

@@ -131,6 +131,8 @@ def run_info(
         suite_digest=suite_digest,
         scenarios_digest=scenarios_digest,
         tools_from=list(suite.tools_from),
+        unreadable=suite.unreadable,
+        as_written=suite.as_written,
         scenarios=len(suite.scenarios),
         split=suite.part,
         sandbox=None if sandbox is None else sandbox.as_json(),

@@ -21,7 +21,6 @@ from inspect import Parameter, Signature
 from keyword import iskeyword
 from operator import or_
 from pathlib import Path
-from time import monotonic
 from typing import Any, Literal, TypeVar, get_args
 
 from tunaeval.errors import TransportFailure, UnknownNameError, UsageError
@@ -36,10 +35,10 @@ from tunaeval.types.suites import Part
 from tunaeval.types.wanted import wanted_name, wanted_path
 from tunaeval.workers import in_daemon
 
-from .driving import Driver, Environment, workspace_of
+from .driving import Driver, Environment, driver_of, workspace_of
 from .episode import Trial, Turn, read_at_all_levels
 from .options import RunOptions
-from .prompts import asking
+from .prompts import asked_by, asking
 from .trained_on import TrainedOn
 from .turns import FinishedEpisode, Results, Run, task_result
 
@@ -116,15 +115,16 @@ class TrainingEnvironment:
         self._options = RunOptions().for_suite(suite)
         self._scenarios = {one.id: one for one in suite.scenarios}
         with workspace_of(Task(), around) as workspace:  # raises for a tool that nothing runs
-            self._driver(self._trial(suite.scenarios[0].id), workspace)
+            self._driver(suite.scenarios[0], workspace)
 
     @cached_property
     def rows(self) -> list[JsonObject]:
         """A row for each scenario: its `prompt`, as messages, and its id, `scenario`."""
-        asked = asking(self._suite)
+        suite, told = self._suite, asking(self._suite)
+        asked = [(one, asked_by(told, suite, one, suite.tools)) for one in suite.scenarios]
         return [
-            {"prompt": asked.messages(one.prompt, one.messages), "scenario": one.id}
-            for one in self._suite.scenarios
+            {"prompt": how.messages(one.prompt, one.messages), "scenario": one.id}
+            for one, how in asked
         ]
 
     @cached_property
@@ -136,8 +136,8 @@ class TrainingEnvironment:
     def reward(
         self, completions: Sequence[Any], environments: Sequence[Any], **_columns: object
     ) -> list[float | None]:
-        """Return 1.0 for each episode that passes. Another earns the share of its checks that hold,
-        and nothing if it did what is forbidden; None is for a check that could not be made.
+        """Return 1.0 for each episode that passes. Another earns the mean of the two shares of its
+        partial credit (see `Partial`); None is for a check that could not be made.
         """
         if len(completions) != len(environments or ()):
             raise UsageError(
@@ -149,19 +149,21 @@ class TrainingEnvironment:
             for made, one in zip(completions, environments, strict=True)
         ]
 
-    def _trial(self, name: object) -> Trial:
+    def _begun(self, name: object) -> tuple[Driver, Callable[[], object]]:
+        """Return what drives an episode of a scenario, and what removes its workspace."""
         if name not in self._scenarios:
             raise UnknownNameError("scenario to train on", name, self._scenarios)
-        scenario, suite = self._scenarios[str(name)], self._suite
-        names = (*self._options.abstain, *scenario.abstain)
-        read = reading(sole_parser_for("auto"), suite.tools, abstain=names)
-        return Trial(scenario, suite.tools, read, self._options)
+        scenario = self._scenarios[str(name)]
+        workspace = workspace_of(scenario.task or Task(), self._around)
+        return self._driver(scenario, workspace), workspace.close
 
-    def _workspace(self, trial: Trial) -> Workspace:
-        return workspace_of(trial.scenario.task or Task(), self._around)
-
-    def _driver(self, trial: Trial, workspace: Workspace) -> Driver:
-        return Driver(trial, workspace, self._around, _nobody, (), monotonic())
+    def _driver(self, scenario: Scenario, workspace: Workspace) -> Driver:
+        suite, options = self._suite, self._options
+        read = reading(
+            sole_parser_for("auto"), suite.tools, abstain=(*options.abstain, *scenario.abstain)
+        )
+        trial = Trial(scenario, suite.tools, read, options)
+        return _waited(driver_of(trial, workspace, self._around, _nobody))
 
 
 async def _nobody(*_: object) -> TransportFailure:
@@ -171,14 +173,9 @@ async def _nobody(*_: object) -> TransportFailure:
 def _worth(result: ScenarioResult) -> float | None:
     if result.ok or result.error is not None:
         return 1.0 if result.ok else None
-    checks = result.task.checks if result.task else ()
-    held = sum(check.ok is True for check in checks)
-    did_harm = any(not one.ok and one.check.startswith(_HARM) for one in checks)
-    return 0.0 if did_harm else held / max(1, len(checks))
-
-
-_HARM = ("forbid", "unchanged")
-"""How the names of checks begin that nothing else makes up for."""
+    done = result.task.partial if result.task else None
+    known = [one for one in (done.checks, done.calls) if one is not None] if done else []
+    return sum(known) / max(1, len(known))
 
 
 class _Rollout:
@@ -194,11 +191,9 @@ class _Rollout:
     def reset(self, **row: Any) -> str | None:
         """Begin an episode of the row's `scenario`; its prompt is in the row."""
         self._end()
-        trial = self._training._trial(row.get("scenario"))  # noqa: SLF001 - as above
-        self._training._keep(trial.scenario)  # noqa: SLF001 - as above
-        workspace = self._training._workspace(trial)  # noqa: SLF001 - as above
-        self._end, self._ran = weakref.finalize(self, workspace.close), []
-        self._driver = self._training._driver(trial, workspace)  # noqa: SLF001 - as above
+        self._driver, close = self._training._begun(row.get("scenario"))  # noqa: SLF001 - as above
+        self._end, self._ran = weakref.finalize(self, close), []
+        self._training._keep(self._driver.trial.scenario)  # noqa: SLF001 - as above
         return None
 
     def _begun(self) -> Driver:

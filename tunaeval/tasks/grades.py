@@ -24,7 +24,7 @@ from tunaeval.showing import brief
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
 from tunaeval.types.copies import copied
-from tunaeval.types.runs import CheckRecord
+from tunaeval.types.runs import CheckRecord, Episode, Partial
 from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
@@ -33,11 +33,14 @@ from tunaeval.types.tasks import (
     Check,
     ClaimsCheck,
     CommandCheck,
+    Ending,
+    Expectation,
     FaultRecord,
     FileCheck,
     ForbidCheck,
     NamedCheck,
     PythonCheck,
+    ResultRecord,
     ReturnsCheck,
     StatedFault,
     TextWish,
@@ -52,6 +55,19 @@ from .space import Changes, Snapshot, Workspace
 
 
 @dataclass(frozen=True, slots=True)
+class UserTurn:
+    """A user's message, the calls that followed it with their results, the answer to it, and how
+    many replies had calls (`steps`).
+    """
+
+    user: str
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ResultRecord, ...] = ()
+    answer: str = ""
+    steps: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class FinalState:
     """The end of an episode: its prompt, answer, calls in order, and workspace.
 
@@ -60,7 +76,8 @@ class FinalState:
     attempts at calls that cannot be read, each with its turn. `after` is the workspace's content
     before any check ran in it. `reference` has all files of a right solution; `seed` is what the
     inputs of checks are drawn from. `succeeded` are the tools of which a call succeeded; if that is
-    unknown (None), each call counts.
+    unknown (None), each call counts. A transcript has no `user_turns`, and its `episode` and
+    `ended` are None.
 
     Examples:
         >>> call = tunaeval.ToolCall("ls", {})
@@ -84,6 +101,9 @@ class FinalState:
     reference: Contents | None = None
     seed: str = ""
     succeeded: frozenset[str] | None = None
+    episode: Episode | None = None
+    user_turns: tuple[UserTurn, ...] = ()
+    ended: Ending | None = None
 
     @property
     def changes(self) -> Changes:
@@ -161,6 +181,41 @@ class _Grade(NamedTuple):
 def grade(wanted: Iterable[Check], state: FinalState) -> tuple[CheckRecord, ...]:
     """Return the record of every check, regardless of the others' results. Never raises."""
     return tuple(_record(check, state) for check in wanted)
+
+
+def partial_of(records: Sequence[CheckRecord], state: FinalState) -> Partial:
+    """Return how much of a graded task was done."""
+    if any(one.ok is False and one.check.split(" ")[0] in _FORBIDDING for one in records):
+        return Partial(calls=0.0, checks=0.0)
+    lists = [
+        [Expectation(calls=(call,)) for call in one.calls.calls or ()]
+        or [Expectation(tools=(name,)) for name in one.calls.tools or ()]
+        for one in records
+        if one.calls is not None
+    ]
+    wanted = sum(map(len, lists))
+    return Partial(
+        calls=sum(_in_order(one, state) for one in lists) / wanted if wanted else None,
+        checks=sum(one.ok is True for one in records) / len(records) if records else None,
+    )
+
+
+_FORBIDDING = frozenset({"forbid", "unchanged"})
+
+
+def _in_order(wanted: Sequence[Expectation], state: FinalState) -> int:
+    """Return the length of the longest part of the wanted calls that was made in their order."""
+    best = [0] * (len(wanted) + 1)  # of each beginning of the wanted calls
+    for call in state.calls:
+        before = best
+        best = [0]
+        for at, want in enumerate(wanted):
+            longer = before[at] + 1 if before[at] == before[at + 1] else 0
+            is_one = longer > best[at] and match(
+                want, [call], profile=state.profile, tools=state.tools or None
+            )
+            best.append(longer if is_one else max(before[at + 1], best[at]))
+    return best[-1]
 
 
 def _record(check: Check, state: FinalState) -> CheckRecord:

@@ -233,6 +233,31 @@ class ToolCall:
     def source(self) -> Source:
         return "structured" if self.format == STRUCTURED else "text"
 
+    def as_openai(self) -> JsonObject:
+        """Return the call in the shape of OpenAI's chat completions API: its arguments are JSON
+        text. An id is made for a call that has none, here and in the other shapes.
+        """
+        from .exchange import openai_call  # noqa: PLC0415 - it imports this module
+
+        return openai_call(self, self._known_id(), "text")
+
+    def as_anthropic(self) -> JsonObject:
+        """Return the call as a block of Anthropic's messages API, a `tool_use`."""
+        from tunaeval.wire.messages import written_call  # noqa: PLC0415 - it imports this module
+
+        return written_call(self._known_id(), self.name, self.arguments)
+
+    def as_gemini(self) -> JsonObject:
+        """Return the call as a part of Gemini's API, a `functionCall`."""
+        from tunaeval.wire.gemini import written_call  # noqa: PLC0415 - it imports this module
+
+        return written_call(self._known_id(), self.name, self.arguments)
+
+    def _known_id(self) -> str:
+        from secrets import token_hex  # noqa: PLC0415 - a parse makes no ids
+
+        return self.id or f"call_{token_hex(12)}"
+
     @classmethod
     def unread(cls, name: str, why: str, id: str | None = None, format: str = STRUCTURED) -> Self:  # noqa: A002 - the fields' names
         """Return a call whose arguments cannot be read: `invalid` says why, or has its text."""

@@ -226,11 +226,13 @@ Check: TypeAlias = Annotated[
 
 
 class Limits(Data):
-    """When an episode ends without an answer; None is no limit. `turns` counts replies, `tokens`
-    the tokens of replies that the server reports, `seconds` the whole episode.
+    """When an episode ends without an answer; None is no limit. `turns` counts replies, `steps` the
+    replies with calls in one turn of the user, `tokens` the tokens of replies that the server
+    reports, `seconds` the whole episode.
     """
 
     turns: int = Field(default=16, ge=1)
+    steps: int | None = Field(default=None, ge=1)
     calls: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
     seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -269,6 +271,25 @@ FileContent: TypeAlias = Annotated[
 """A text, a list of lines (each gets a newline), or bytes."""
 
 
+class UserMessage(Data):
+    """A message of the user; the tools that it adds are offered from then on."""
+
+    text: str
+    add_tools: tuple[str, ...] = ()
+
+
+_ENTRIES: dict[type, str] = {str: "text", dict: "object", UserMessage: "object"}
+
+UserEntry: TypeAlias = Annotated[
+    Annotated[str, Tag("text")] | Annotated[UserMessage, Tag("object")],
+    Discriminator(
+        lambda entry: _ENTRIES.get(type(entry)),
+        custom_error_type="user_entry",
+        custom_error_message='wanted a text, or {"text": ..., "add_tools": [NAME, ...]}',
+    ),
+]
+
+
 class StatedFault(Data):
     """A deliberate fault: `{"fault": "fail", "at": 3}`, with the keys of `tunaeval.types.faults`.
     For an injection, `forbid` is what it demands and the agent must not do (by default what the
@@ -304,14 +325,14 @@ class Solution(_Files):
 
 class Task(_Files):
     """What makes a scenario an episode of many turns. `users` are the user's messages after the
-    first answer, the second, and so on.
+    first answer, the second, and so on, each a text or a text with tools that it adds.
     """
 
     commands: tuple[Words, ...] = ()
     """Commands that `bash` may run, as words; `{path}` is any path in the workspace."""
     pages: dict[str, str] = Field(default_factory=dict)
     """The pages that `web_fetch` finds, by address."""
-    users: tuple[str, ...] = ()
+    users: tuple[UserEntry, ...] = ()
     done: Signal | None = None
     limits: Limits = Field(default_factory=Limits)
     checks: tuple[Check, ...] = ()
@@ -321,6 +342,16 @@ class Task(_Files):
     """A right solution, which `returns` compares with, and which has to pass."""
     shortcut: Solution | None = None
     """A wrong solution that is tempting, and has to fail."""
+
+    def said(self, number: int) -> str | None:
+        """Return the text of the user's message `number` (from 1), or None behind the last."""
+        one = self.users[number - 1] if number <= len(self.users) else None
+        return one.text if isinstance(one, UserMessage) else one
+
+    def held_out(self, said: int) -> frozenset[str]:
+        """Return the names of the tools that are added after the first `said` entries of users."""
+        later = (one for one in self.users[said:] if isinstance(one, UserMessage))
+        return frozenset(name for one in later for name in one.add_tools)
 
     def solved(self) -> dict[str, str | bytes] | None:
         """Return all files as the reference leaves them, or None without one."""
@@ -383,9 +414,20 @@ class FaultRecord(Data):
 
 
 Ending: TypeAlias = Literal[
-    "answer", "signal", "turns", "calls", "tokens", "seconds", "disk", "failure", "error"
+    "answer", "signal", "turns", "steps", "calls", "tokens", "seconds", "disk", "failure", "error"
 ]
 """How an episode ended; "error" is for a whole agent that failed, "disk" for a sandbox's room."""
+
+
+class Partial(Data):
+    """How much of a task was done, which says nothing about whether it passed.
+
+    `calls` is the longest part of the wanted calls that was made in their order (None if none are
+    listed), `checks` the share of the checks that hold. Both are 0 if something forbidden was done.
+    """
+
+    calls: float | None = None
+    checks: float | None = None
 
 
 class TaskRecord(Data):
@@ -399,6 +441,7 @@ class TaskRecord(Data):
     """For a whole agent without an answer: its exception, its exit code, or that it was stopped."""
     answer: str = ""
     checks: tuple[CheckRecord, ...] = ()
+    partial: Partial = Partial()
     wrong_turn: int | None = None
     other_turn: int | None = None
     """For replies read again: the first turn whose calls differ from those that were run."""

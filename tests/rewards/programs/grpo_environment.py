@@ -65,7 +65,7 @@ ROOMS = {
 }  # fmt: skip
 
 
-def booking(_workspace: tunaeval.Workspace) -> dict[str, Any]:
+def booking(_workspace: tunaeval.Workspace, _episode: tunaeval.Episode) -> dict[str, Any]:
     rooms: list[str] = []
 
     def book(room: str) -> str:

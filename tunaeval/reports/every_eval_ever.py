@@ -1,0 +1,237 @@
+"""Runs as records of Every Eval Ever, a common format of evaluation results.
+
+    data/SUITE/DEVELOPER/MODEL/UUID.json            the score of a run
+    data/SUITE/DEVELOPER/MODEL/UUID_samples.jsonl   its results, those without an answer left out
+
+Format: https://github.com/evaleval/every_eval_ever, version 0.3.0. What is not known is "unknown"
+or "other". A run has the same file each time it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import get_args
+from uuid import UUID
+
+from tunaeval.files.keys import mapped
+from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.exchange import text_of
+from tunaeval.types.runs import CallRecord, Report, RunOutcome, ScenarioResult
+
+from .files import RunsWriter, new_bytes, write_text
+from .json import json_text, sound
+from .summary import INFRASTRUCTURE
+from .wording import expected_words, warnings
+
+_VERSION = "0.3.0"
+_UNKNOWN = "unknown"
+_NOT_IN_NAMES = re.compile(r"[^!#-)+-.0-9;=@A-Z\[\]^-{}~]")
+_RESERVED = re.compile(r"(data|con|prn|aux|nul|com[1-9]|lpt[1-9])(\..*)?", re.IGNORECASE)
+
+
+def _write_all(reports: Sequence[Report], path: Path) -> None:
+    for report in reports:
+        _write(report, path)
+
+
+every_eval_ever_writer = RunsWriter("every-eval-ever", _write_all, writes_folder=True)
+
+
+def _write(report: Report, path: Path) -> None:
+    run, model = report.run, report.run.model or report.run.client
+    developer, _, name = model.strip("/").rpartition("/")
+    developer, _, rest = developer.partition("/")
+    folder = map(_part, (run.suite, developer or _UNKNOWN, f"{rest}_{name}" if rest else name))
+    key = f"{run.run_id}\n{run.started_at}\n{run.suite}\n{model}"
+    digest = sha256(key.encode("utf-8", "backslashreplace")).digest()
+    place = "/".join(("data", *folder, str(UUID(bytes=digest[:16], version=4))))
+    head = {
+        "schema_version": _VERSION,
+        "evaluation_id": f"{run.suite}/{model}/{run.run_id}",
+        "evaluation_name": run.suite,
+        "evaluation_result_id": f"{run.run_id}/pass-rate",
+    }
+    whole, samples = sha256(), 0
+    if report.summary.final.total:
+        with new_bytes(path / f"{place}_samples.jsonl") as write:
+            for result in report.results:
+                if result.outcome not in INFRASTRUCTURE:
+                    line = _text({**head, "model_id": model, **_sample(result)}).encode()
+                    whole.update(line)
+                    write(line)
+                    samples += 1
+    kept: JsonObject = {"format": "jsonl", "file_path": f"{place}_samples.jsonl"}
+    kept |= {"hash_algorithm": "sha256", "checksum": whole.hexdigest(), "total_rows": samples}
+    named = {"name": model, "id": model, "developer": developer or _UNKNOWN}
+    at = _time(run.started_at)
+    document = {
+        "schema_version": _VERSION,
+        "evaluation_id": head["evaluation_id"],
+        "evaluation_timestamp": at,
+        "retrieved_timestamp": at,
+        "source_metadata": {
+            "source_name": "tunaeval",
+            "source_type": "evaluation_run",
+            "source_organization_name": _UNKNOWN,
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {"name": "tunaeval", "version": run.versions.get("tunaeval", _UNKNOWN)},
+        "model_info": {
+            **named,
+            "additional_details": {"deployment_type": _UNKNOWN, "model_availability": _UNKNOWN},
+        },
+        "evaluation_results": [_score(report, head)] if samples else [],
+    }
+    write_text(
+        path / f"{place}.json",
+        _text(document | ({"detailed_evaluation_results": kept} if samples else {})),
+    )
+
+
+def _score(report: Report, head: JsonObject) -> JsonObject:
+    run, summary = report.run, report.summary
+    final = summary.final
+    counts = {name: summary.outcomes.get(name, 0) for name in get_args(RunOutcome)}
+    details: JsonObject = {
+        **counts,
+        "no_answer": summary.infrastructure_failures,
+        "passed": final.passed,
+    }
+    details |= {f"score_{level}": rate.value for level, rate in summary.levels.items()}
+    details |= {"heading": run.heading, "warnings": "; ".join(warnings(summary)) or None}
+    is_plain = summary.repeats is None and all(one.group is None for one in report.results)
+    method = "wilson" if is_plain else "wilson, with the effective number of samples"
+    return {
+        "evaluation_result_id": head["evaluation_result_id"],
+        "evaluation_name": run.suite,
+        "source_data": {
+            "dataset_name": run.suite,
+            "source_type": "other",
+            "additional_details": {"suite_digest": run.suite_digest},
+        },
+        "metric_config": {
+            "evaluation_description": "the share of scenarios whose calls are those expected",
+            "metric_id": "pass_rate",
+            "metric_kind": "pass_rate",
+            "metric_unit": "proportion",
+            "lower_is_better": False,
+            "score_type": "continuous",
+            "min_score": 0,
+            "max_score": 1,
+        },
+        "score_details": {
+            "score": final.value,
+            "details": _words(details),
+            "uncertainty": {
+                "confidence_interval": {
+                    "lower": final.low,
+                    "upper": final.high,
+                    "confidence_level": 0.95,
+                    "method": method,
+                },
+                "num_samples": final.total,
+            },
+        },
+        "generation_config": {
+            "generation_args": {
+                "temperature": run.temperature,
+                "max_tokens": max(1, run.max_tokens),
+            },
+            "additional_details": _words({name: getattr(run, name) for name in _ASKED}),
+        },
+    }
+
+
+_ASKED = ("format", "level", "profile", "ask", "attempts", "repeats", "seed", "prompt_digest")
+
+
+def _sample(result: ScenarioResult) -> JsonObject:
+    wanted, last = expected_words(result.expected), result.attempts[-1:]
+    replies = [text_of(one.message.get("content")) or json_text(one.message) for one in last]
+    calls = sum(len(one.calls) for one in result.attempts)
+    spent = result.prompt_tokens, result.completion_tokens
+    tokens: JsonValue = None
+    if spent[0] is not None and spent[1] is not None:
+        named = ("input_tokens", "output_tokens", "total_tokens")
+        tokens = dict(zip(named, (*spent, sum(spent)), strict=True))  # type: ignore[arg-type]  # none is None
+    is_episode = result.task is not None
+    messages = [*_messages(result)] if is_episode else None
+    of = f"messages[{len(messages) - 1}].content" if messages else "output.raw"
+    latency = result.latency_seconds
+    about = {name: getattr(result, name) for name in ("outcome", "reason", "repeat", "format")}
+    return {
+        "sample_id": result.scenario,
+        "sample_hash": sha256(sound(result.prompt + wanted).encode()).hexdigest(),
+        "interaction_type": "agentic" if is_episode else "single_turn",
+        "input": {"raw": result.prompt, "reference": [wanted]},
+        "output": None if is_episode else {"raw": replies or [""]},
+        "messages": messages,
+        "answer_attribution": [
+            {
+                "turn_idx": max(0, len(messages or ()) - 1),
+                "source": of,
+                "extracted_value": json_text({"calls": [_called(one) for one in result.got]}),
+                "extraction_method": f"tunaeval, format {result.format or _UNKNOWN}",
+                "is_terminal": True,
+            }
+        ],
+        "evaluation": {
+            "score": float(result.ok),
+            "is_correct": result.ok,
+            "num_turns": max(1, len(result.attempts)),
+            "tool_calls_count": calls,
+        },
+        "token_usage": tokens,
+        "performance": None if latency is None else {"latency_ms": 1000 * latency},
+        "metadata": _words({**about, "tags": ", ".join(result.tags) or None}),
+    }
+
+
+def _messages(result: ScenarioResult) -> Iterator[JsonObject]:
+    """Yield the messages of an episode: the prompt, then each reply with its calls' results."""
+    said: list[JsonObject] = [{"role": "user", "content": result.prompt}]
+    for attempt in result.attempts:
+        if attempt.user is not None:
+            said.append({"role": "user", "content": attempt.user})
+        calls = [
+            {"id": one.id or f"call_{at}", **_called(one)} for at, one in enumerate(attempt.calls)
+        ]
+        text = text_of(attempt.message.get("content"))
+        said.append({"role": "assistant", "content": text, "tool_calls": calls or None})
+        for one in attempt.results:
+            answers = None if one.id is None else [one.id]
+            said.append({"role": "tool", "content": one.content, "tool_call_id": answers})
+    return ({"turn_idx": index, **one} for index, one in enumerate(said))
+
+
+def _called(call: CallRecord) -> JsonObject:
+    return {"name": call.name, "arguments": _words(call.arguments)}
+
+
+def _words(values: JsonObject) -> dict[str, str]:
+    """Return values as texts, as the format wants them; those that are None are left out."""
+    known = {name: one for name, one in values.items() if one is not None}
+    return {name: one if isinstance(one, str) else json.dumps(one) for name, one in known.items()}
+
+
+def _part(name: str) -> str:
+    """Return a name as a part of a path that every system can have."""
+    plain = _NOT_IN_NAMES.sub("_", name[:100]).rstrip(". ") or "_"
+    return f"{plain}_" if _RESERVED.fullmatch(plain) else plain
+
+
+def _time(text: str) -> str:
+    """Return a time of ISO 8601 as seconds since the epoch."""
+    try:
+        return str(int(datetime.fromisoformat(text).timestamp()))
+    except ValueError:
+        return _UNKNOWN
+
+
+def _text(document: JsonObject) -> str:
+    return json_text(mapped(document, sound)) + "\n"
