@@ -172,8 +172,12 @@ class RunInfo(BaseModel):
     scenarios_digest: str | None = None
     """The digest of the suite's scenarios alone."""
     scenarios: int
+    split: str | None = None
+    """Which part of the suite was asked, "train" or "test"; None is all of it."""
     harness: str = "tunaeval"
     """What ran the suite: the name of a member of the entry-point group `tunaeval.harnesses`."""
+    sandbox: dict[str, Any] | None = None
+    """What commands ran in: `tool`, `version`, and the parts that are `shut` and `open`."""
     client: str
     model: str | None
     model_details: dict[str, Any] = Field(default_factory=dict)
