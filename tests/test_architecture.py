@@ -72,19 +72,6 @@ NEVER = (
 )
 """Who never imports whom, whatever the layers say. A package itself is its registry."""
 
-UPWARD = {
-    ("tunaeval/grammar/format.py", "tunaeval.parsing.reader"),
-    ("tunaeval/grammar/check.py", "tunaeval.parsing.reader"),  # which `format.py` imports late
-    ("tunaeval/grammar/check.py", "tunaeval.parsing.write"),
-    ("tunaeval/grammar/format.py", "tunaeval.parsing.write"),
-    ("tunaeval/types/calls.py", "tunaeval.tools.specs"),
-}
-"""Values that know by whom they are read or made: `Format.parse` and `ToolSpec.of`.
-
-The import is in the method, so importing the value loads nothing above it; the method works
-whatever else was imported, and needs no global that somebody else has to fill.
-"""
-
 PURE = {"limits", "grammar", "wire", "parsing", "matching", "rewards"}
 IMPURE = frozenset({
     "asyncio", "concurrent", "ctypes", "datetime", "ftplib", "glob", "http", "httpx2", "io",
@@ -179,16 +166,8 @@ def test_a_package_imports_only_from_layers_below_its_own() -> None:
         f"{found}: layer {LAYER[found.importer]} from layer {LAYER.get(package)}"
         for found, package in between_packages()
         if LAYER.get(package, len(LAYERS) + 1) >= LAYER[found.importer]
-        and (found.file, found.module) not in UPWARD
     ]
     assert not faults, listed(faults)
-
-
-def test_a_value_alone_can_be_read_and_made() -> None:
-    program = "from tunaeval.grammar.formats import HERMES; print(HERMES.parse('x').outcome)"
-    assert python(program) == "no_call\n"
-    program = "from tunaeval.types import ToolSpec\ndef f(): ...\nprint(ToolSpec.of(f).name)"
-    assert python(program) == "f\n"
 
 
 def test_a_value_alone_loads_nothing_that_reads_it() -> None:

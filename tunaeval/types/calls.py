@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 JsonValue: TypeAlias = Any
@@ -88,36 +87,14 @@ class ToolSpec:
     paths: only they are normalised when calls are compared.
 
     Examples:
-        >>> def read_file(path: str, limit: int = 20) -> str:
-        ...     return path
-        ...
-        >>> tunaeval.ToolSpec.of(read_file).parameters["required"]
-        ['path']
+        >>> tunaeval.ToolSpec("ls", "List a directory.").as_bare()["name"]
+        'ls'
     """
 
     name: str
     description: str = ""
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
     paths: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(
-        cls,
-        tool: Any,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        prompt: str | PathLike[str] | None = None,
-    ) -> ToolSpec:
-        """Return the description of a function or of any other tool that `to_tools` reads.
-
-        A function's signature becomes the schema, and its docstring the description. `prompt` is an
-        XML prompt file that replaces the docstring; `name` and `description` replace both. Raises
-        ToolsError for a tool that cannot be described to a model.
-        """
-        from tunaeval.tools.specs import tool_spec  # noqa: PLC0415 - it imports this module
-
-        return tool_spec(tool, name=name, description=description, prompt=prompt)
 
     def as_bare(self) -> JsonObject:
         """Return name, description and parameters, which OpenAI's shapes have in common."""
