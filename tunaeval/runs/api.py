@@ -19,12 +19,9 @@ from tunaeval.clients import cached, clients
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
-<<<<<<< HEAD
 from tunaeval.reports.progress import Live, in_notebook
 from tunaeval.showing import brief
-=======
 from tunaeval.tasks.sandbox import sandbox_of
->>>>>>> main
 from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
@@ -107,29 +104,18 @@ async def arun(
     take_over: bool = False,
     cache: Path | str | None = None,
     harness: Any = OURS,
-<<<<<<< HEAD
-    progress: bool | None = None,
-    on_result: OnResult | None = None,
-=======
     split: Part | None = None,
     sandbox: str | None = None,
     sandbox_bind: Sequence[str | Path] = (),
->>>>>>> main
-    ask: Ask = _UNSET,
-    level: Level = _UNSET,
-    profile: str | None = _UNSET,
-    calls: CountedCalls = _UNSET,
-    constrain: bool | str = _UNSET,
-    abstain: tuple[str, ...] = _UNSET,
-    attempts: int = _UNSET,
-    max_tokens: int = _UNSET,
-    temperature: float | None = _UNSET,
-    seed: int | None = _UNSET,
-    repeats: int = _UNSET,
-    deadline_seconds: float = _UNSET,
-    concurrency: int = _UNSET,
+    progress: bool | None = None,
+    on_result: OnResult | None = None,
+    ask: Ask = _UNSET, level: Level = _UNSET, profile: str | None = _UNSET,
+    calls: CountedCalls = _UNSET, constrain: bool | str = _UNSET,
+    abstain: tuple[str, ...] = _UNSET, attempts: int = _UNSET, max_tokens: int = _UNSET,
+    temperature: float | None = _UNSET, seed: int | None = _UNSET, repeats: int = _UNSET,
+    deadline_seconds: float = _UNSET, concurrency: int = _UNSET,
     **client_settings: Unpack[ClientSettings],
-) -> Report:
+) -> Report:  # fmt: skip
     """Ask a model every scenario of a suite, score its calls, and return a report.
 
         report = tunaeval.run("suite.yaml", client="openai", base_url="http://127.0.0.1:8000/v1")
@@ -140,15 +126,11 @@ async def arun(
     directory of a stored run to go on with (see `SuiteRun`). `cache` is a directory of replies: a
     model is asked only what is not there, and what it replies is kept there. `environment` has the
     tools and the user of tasks of many turns. `harness` is the name of what runs the suite, a class
-<<<<<<< HEAD
-    or function that makes one, or a `Harness` that is made already. `progress` shows each result on
-    stderr, or how far the run is in a notebook; by default in a terminal and in a notebook.
-    `on_result` is called with each result; if it raises, the run ends. The parameters from `ask` on
-=======
     or function that makes one, or a `Harness` that is made already. `split` asks one part of the
     suite alone (see `Suite.split`). `sandbox="bwrap"` runs commands in a sandbox, in which they can
-    read the paths in `sandbox_bind`, too. The parameters from `ask` on
->>>>>>> main
+    read the paths in `sandbox_bind`, too. `progress` shows results on stderr, or in a notebook how
+    far the run is (default: in a terminal and a notebook). `on_result` is called with each result;
+    if it raises, the run ends. The parameters from `ask` on
     are fields of `RunOptions` and override `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.

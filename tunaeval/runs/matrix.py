@@ -36,7 +36,7 @@ from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, ScenarioResult, Suite, Tabled
 from tunaeval.types.wanted import wanted_path
 
-from .budget import Budget
+from .budget import Budget, FirstFailureError
 from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report, no_run, versioned
 from .driving import Environment
 from .options import RunOptions, born
@@ -157,15 +157,10 @@ class MatrixRun:
     """One run of a matrix: await `run()` once, and call `matrix()` at any time.
 
     `in_flight` is the number of scenarios of all cells together that are asked at once. `resume` is
-    <<<<<<< HEAD
     the directory of a matrix that is continued. `on_result` is called with each result and the name
     of its cell. `budget` is that of all cells together. A cell of which more results got no answer
-    than `max_errors` allows is not ranked: by default 5 %, or what a continued matrix has.
-    =======
-    the directory of a matrix that is continued. `on_result` is called with each result. `budget` is
-    that of all cells together. A cell of which more results got no answer than `max_errors` allows
-    is not ranked: by default 5 %, or what a continued matrix has. All cells have the `environment`.
-    >>>>>>> main
+    than `max_errors` allows is not ranked: by default 5 %, or what a continued matrix has. All
+    cells have the `environment`.
 
     Raises UsageError for no cells or for two of one name, RecordError for a directory that cannot
     be continued.
@@ -234,14 +229,17 @@ class MatrixRun:
                     group.create_task(self._run_cell(number, run))
         except BaseExceptionGroup as failures:
             first = failures.exceptions[0]
-            raise first from first.__cause__
+            if not isinstance(first, FirstFailureError):
+                raise first from first.__cause__
         finally:
             self._write()
         return self.matrix()
 
     async def _run_cell(self, number: int, run: SuiteRun) -> None:
         try:
-            await run.run()
+            report = await run.run()
+            if report.run.budget_reached == "first_failure":
+                raise FirstFailureError
         except ClientSetupError as error:
             cells = [*self.info.cells]
             cells[number] = cells[number].model_copy(update={"error": str(error)})

@@ -94,13 +94,8 @@ async def arun_matrix(
         >>> [report.passed for report in matrix.cells]
         [2, 2]
     """
-    suites, parser, others = (
-        [*_suites(suite, system_prompts)],
-        sole_parser_for(format),
-        {**settings},
-    )
-    live = live_for(progress)
-    hear = hearing(live, on_result)
+    suites, live = [*_suites(suite, system_prompts)], live_for(progress)
+    parser, others = sole_parser_for(format), {**settings}
     fields = {name: others.pop(name) for name in settings.keys() & OPTION_NAMES}
     async with AsyncExitStack() as stack:
         columns = await _columns(
@@ -113,15 +108,10 @@ async def arun_matrix(
             for title, own in suites
         ]  # fmt: skip
         matrix = MatrixRun(
-            cells,
-            out=out,
-            resume=resume,
+            cells, out=out, resume=resume, retry_failures=retry_failures, take_over=take_over,
             in_flight=max((cell.options.concurrency for cell in cells), default=1),
-            retry_failures=retry_failures,
-            take_over=take_over,
-            max_errors=max_errors,
-            on_result=hear,
-        )
+            max_errors=max_errors, on_result=hearing(live, on_result),
+        )  # fmt: skip
         with matrix.shown(live) if live else nullcontext():
             return await matrix.run()
 

@@ -33,7 +33,7 @@ from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.types.wanted import refusal, wanted_path
 
-from .budget import Budget
+from .budget import Budget, FirstFailureError
 from .contact import Contact, Placed, answer_of
 from .directory import InterruptedRun, Journal, RunDirectory, begun, report_of, without_secrets
 from .driving import Environment, drive, drive_agent
@@ -151,9 +151,7 @@ class SuiteRun:
             self.directory = wanted_path(resume, "resume")
             self._begun = begun(self.directory, self.info, suite, retry=retry_failures)
             self.info = self._begun.info
-        self._suite = suite
-        self._client = client
-        self._parser = parser
+        self._suite, self._client, self._parser = suite, client, parser
         self._on_result, self._secrets = on_result, of_environment()
         self._resumed = resume is not None
         self._again = self._begun.failed if retry_failures else frozenset()
@@ -187,7 +185,8 @@ class SuiteRun:
             self._take(self._contact.rest())
         except BaseExceptionGroup as failures:
             first = failures.exceptions[0]
-            raise first from first.__cause__
+            if not isinstance(first, FirstFailureError):
+                raise first from first.__cause__
         finally:
             self._learn()
             if files is not None:
@@ -299,13 +298,16 @@ class SuiteRun:
         return answer
 
     def _take(self, results: Iterable[Placed]) -> None:
-        for place, result in results:
+        taken = [*results]
+        for place, result in taken:
             at = {"index": place // self.options.repeats}
             shown = without_secrets(result, self._secrets).model_copy(update=at)
             self._journal.put(place, shown)
             self.answered = self.answered or shown.outcome not in INFRASTRUCTURE
             if self._on_result is not None:
                 self._hear(self._on_result, copied(shown))
+        if any(not one.ok and one.outcome not in INFRASTRUCTURE for _, one in taken):
+            self._budget.count_failure()
 
     def _hear(self, on_result: OnResult, result: ScenarioResult) -> None:
         try:
