@@ -13,7 +13,8 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -204,7 +205,7 @@ def _templates_in(fields: JsonObject, place: Place, names: dict[str, None]) -> _
     }
 
 
-def _fill(part: _Part, values: JsonObject, place: Place, cells: Set[str]) -> JsonValue:
+def _fill(part: _Part, values: JsonObject, place: Place, cells: AbstractSet[str]) -> JsonValue:
     """Return a scenario with its templates filled; the variables `cells` are from a CSV file."""
     match part:
         case _Leaf(path, template, is_text, is_argument):
