@@ -123,6 +123,7 @@ def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Sui
         system_prompts=prompts,
     )
     left = suite.where(ids=arguments.ids, tags=arguments.tags, like=arguments.patterns)
+    left = left if arguments.split is None else left.split(arguments.split)
     return left if arguments.faults is None else with_faults(left, arguments.faults)
 
 

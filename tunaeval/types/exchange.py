@@ -154,7 +154,8 @@ def _fault_in(message: JsonObject) -> str | None:
 class AgentTask:
     """A task for a whole agent: the prompt, and the directory that it works in. `within_seconds` is
     how long it may take. `scenario` and `repeat` identify it. `faults` is what its model's endpoint
-    does wrong, as data for `tunaeval.types.faults.read_fault`.
+    does wrong, as data for `tunaeval.types.faults.read_fault`. `sandbox` is what its commands are
+    to run in, or None.
     """
 
     prompt: str
@@ -163,6 +164,7 @@ class AgentTask:
     scenario: str = ""
     repeat: int = 1
     faults: tuple[JsonObject, ...] = ()
+    sandbox: Any = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -247,8 +247,7 @@ def write_step(step: Step, request: Request, number: int) -> Iterator[JsonObject
         case "begin":
             yield _started(write_reply(Answer(None), request, number))
         case "open":
-            named = (part.call.get("function") or {}).get("name")
-            call = {"id": part.call.get("id"), "name": named} if part.call else {}
+            call = {"id": part.id, "name": part.name} if part.name is not None else {}
             block = {"type": kind, **call, **_EMPTY[kind]}
             yield {"type": "content_block_start", **at, "content_block": block}
         case "more" if kind == "tool_use":
