@@ -20,6 +20,7 @@ from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
+from tunaeval.grammar.format import Format
 from tunaeval.reports.replies import keep_tools, kept_tools, reading, tools_of
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.calls import Tools
@@ -71,11 +72,11 @@ class AsyncHarness:
     ) -> None:
         self.options, self._more = options, {"out": out, "on_result": on_result, **more}
 
-    def begun(self, suite: Suite, client: Client, parser: Parser) -> SuiteRun:
+    def begun(self, suite: Suite, client: Client, parser: Parser | Format) -> SuiteRun:
         """Return the run that `run` would run; nothing is asked yet."""
         return SuiteRun(suite, client, parser, self.options, **self._more)
 
-    async def run(self, suite: Suite, client: Client, parser: Parser) -> Report:
+    async def run(self, suite: Suite, client: Client, parser: Parser | Format) -> Report:
         return await self.begun(suite, client, parser).run()
 
 
@@ -105,7 +106,7 @@ class SuiteRun:
         self,
         suite: Suite,
         client: Client,
-        parser: Parser,
+        parser: Parser | Format,
         options: RunOptions | None = None,
         *,
         out: Path | str | None = None,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tunaeval.errors import UsageError
-from tunaeval.files.plain_files import read_plain
+from tunaeval.files.packed_files import read_plain
 from tunaeval.registry import words_of
 from tunaeval.showing import counted
 from tunaeval.types.json_text import decoded

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import isfinite
@@ -11,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from tunaeval.showing import brief, visible
 
-from .calls import JsonObject, JsonValue, Source, ToolCall
+from .calls import JsonObject, JsonValue, Source
 from .deadlines import Deadline
 from .messages import Usage
 
@@ -181,13 +180,6 @@ class AgentRun:
     words: str = ""
     met: tuple[int | None, ...] = ()
     results: tuple[tuple[int, str], ...] = ()
-
-
-def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:
-    """Return the call in OpenAI's shape, its arguments as an "object" or as JSON "text"."""
-    is_text = arguments == "text"
-    written = json.dumps(call.arguments, ensure_ascii=False) if is_text else call.arguments
-    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": written}}
 
 
 def is_blank(message: JsonObject) -> bool:
