@@ -41,6 +41,7 @@ ALLOWED = (
     r"\btell (?:them )?apart\b",
     r"\btell \S+ from\b",
     r"\btell them apart\b",
+    r"\btell me about\b",
     r'"""Tell the time\."""',
     r"\bstands? for\b",
     r"\blaws(?: in)?\s+hold\b",
