@@ -1,6 +1,7 @@
 """One call of 4 KB in six formats, in pieces: vLLM's own tool parsers beside tunaeval's.
 
     python tests/hosts/engines.py vllm-0.33.0
+    pip install partial-json-parser   # which a parser of vLLM needs
     python benchmarks/in_vllm.py [--rounds 20] [--size 4000]
 
 Both run in vLLM's own `Parser`, with torch stubbed. A piece has four characters; a special token is

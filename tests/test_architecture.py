@@ -75,22 +75,10 @@ NEVER = (
 """Who never imports whom, whatever the layers say. A package itself is its registry."""
 
 UPWARD = {
-    ("tunaeval/grammar/format.py", "tunaeval.parsing.reader"),
-    ("tunaeval/grammar/check.py", "tunaeval.parsing.reader"),  # which `format.py` imports late
-    ("tunaeval/grammar/check.py", "tunaeval.parsing.write"),
-    ("tunaeval/grammar/format.py", "tunaeval.parsing.write"),
-    ("tunaeval/types/calls.py", "tunaeval.tools.specs"),
-    ("tunaeval/types/calls.py", "tunaeval.wire.gemini"),
-    ("tunaeval/types/calls.py", "tunaeval.wire.messages"),
     ("tunaeval/types/runs.py", "tunaeval.reports.tables"),
     ("tunaeval/types/runs.py", "tunaeval.reports.wording"),
 }
-"""Values that know by whom they are read, made or written: `Format.parse`, `ToolSpec.of`,
-`ToolCall.as_gemini` and `Report.rows`.
-
-The import is in the method, so importing the value loads nothing above it; the method works
-whatever else was imported, and needs no global that somebody else has to fill.
-"""
+"""Values that know by whom they are written: `Report.rows`."""
 
 PURE = {"limits", "grammar", "wire", "parsing", "matching", "rewards"}
 IMPURE = frozenset({
@@ -194,13 +182,6 @@ def test_a_package_imports_only_from_layers_below_its_own() -> None:
         and (found.file, found.module) not in UPWARD
     ]
     assert not faults, listed(faults)
-
-
-def test_a_value_alone_can_be_read_and_made() -> None:
-    program = "from tunaeval.grammar.formats import HERMES; print(HERMES.parse('x').outcome)"
-    assert python(program) == "no_call\n"
-    program = "from tunaeval.types import ToolSpec\ndef f(): ...\nprint(ToolSpec.of(f).name)"
-    assert python(program) == "f\n"
 
 
 def test_a_value_alone_loads_nothing_that_reads_it() -> None:

@@ -315,6 +315,14 @@ def test_faults_hit_an_answer_that_grows() -> None:
     assert not model.unused_faults
 
 
+def test_a_fault_has_its_headers() -> None:
+    with tunaeval.model_endpoint(
+        ["x"], faults=[Fail(1, 429, headers={"Retry-After": "3"})]
+    ) as model:
+        reply = chat(model.url)
+    assert (reply.status_code, reply.headers["retry-after"]) == (429, "3")
+
+
 def test_what_a_client_gets_is_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-secret-1")
     error = Fail(

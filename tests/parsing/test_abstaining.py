@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tunaeval.parsing.api
+import tunaeval.parsing.sets
 from tests.parsing.test_alike import TOOLS as MANY
 from tests.parsing.test_alike import texts
 from tunaeval import ToolCall, parse, parse_levels, parse_many, parse_message
@@ -229,7 +229,7 @@ def test_a_stream_is_what_the_whole_text_is(name: str, data: st.DataObject, leve
     """Laws 2 and 3 of streams: the same result, the same calls by their numbers, all the text."""
     form = data.draw(st.sampled_from(AUTO)) if name == "auto" else FORMATS[name]
     text = "".join(data.draw(st.lists(texts(form), min_size=1, max_size=2)))
-    reader = tunaeval.parsing.api.auto if name == "auto" else reader_of(form)
+    reader = tunaeval.parsing.sets.auto if name == "auto" else reader_of(form)
     tools = data.draw(st.sampled_from([None, MANY]))
     some = data.draw(st.lists(st.booleans(), min_size=3, max_size=3))
     names = _names_in(text, reader, None, some)

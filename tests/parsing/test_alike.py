@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tunaeval.grammar import Literal
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS, SETS
-from tunaeval.parsing.api import qwen25
 from tunaeval.parsing.reader import Reader, reader_of
+from tunaeval.parsing.sets import qwen25
 from tunaeval.parsing.write import render_calls
 from tunaeval.types.calls import ToolCall, Tools, ToolSpec
 from tunaeval.types.parsing import LEVELS, Level

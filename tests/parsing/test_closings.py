@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tunaeval import parse
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import QWEN3_CODER
 from tunaeval.limits import KEPT_CLOSINGS
@@ -22,6 +23,7 @@ def test_closings_of_formats_that_are_gone_are_forgotten() -> None:
 def test_a_value_without_a_character_may_have_lost_its_closer() -> None:
     """The call's end is right behind the opener of a value: nothing raises, and it is empty."""
     pattern = "<call>⟨name⟩⟨each⟩<k>⟨key⟩<v>⟨value⟩</v>⟨/each⟩</call>"
-    result = Format.of("short", pattern).parse("<call>f<k>a<v></call>\n<call>g<k>a<v>1</v></call>")
+    text = "<call>f<k>a<v></call>\n<call>g<k>a<v>1</v></call>"
+    result = parse(text, Format.of("short", pattern))
     calls = [(call.name, call.arguments) for call in result.calls]
     assert calls == [("f", {"a": ""}), ("g", {"a": 1})]

@@ -13,8 +13,8 @@ from tests.parsing.samples import LS, TOOLS, codes, said, tagged
 from tests.parsing.test_growth import STREAMED, WHOLE, assert_linear, streamed, whole
 from tunaeval import parse, parse_levels, stream
 from tunaeval.grammar.formats import FORMATS
-from tunaeval.parsing.api import auto
 from tunaeval.parsing.reader import reader_of
+from tunaeval.parsing.sets import auto
 from tunaeval.testing.laws import check_text
 from tunaeval.types.parsing import LEVELS, Level
 

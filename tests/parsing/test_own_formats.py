@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval import ToolCall, parse, render, stream
+from tunaeval import ToolCall, parse, parser_for, render, stream
 from tunaeval.errors import FormatError, UsageError
 from tunaeval.grammar import (
     ANY_SPACE,
@@ -169,7 +169,7 @@ def test_a_prompt_does_not_end_with_what_comes_behind_it() -> None:
     words = (Literal("<c>"), Literal("<c>"), CallObject(), Literal("</c>"))
     assert not Format("twice", words).prompted
     with pytest.raises(FormatError, match="is read as nothing readable"):
-        Format("twice", words, prompted=True)
+        parser_for(Format("twice", words, prompted=True))
 
 
 def test_a_prompted_text_is_waited_for_until_it_can_be_no_call() -> None:

@@ -57,8 +57,8 @@ def test_without_its_opener_a_text_is_read_as_with_it(
     assert form.opener is not None
     text = render_calls(calls, form) + behind
     short = text.removeprefix(form.opener.text)
-    result = form.parse(short, level=level)
-    assert said(result) == said(form.parse(text, level=level))
+    result = reader_of(form).parse(short, level=level)
+    assert said(result) == said(reader_of(form).parse(text, level=level))
     assert repr(streamed(form, short, size, level)) == repr(result)
 
 
@@ -70,17 +70,17 @@ def test_without_its_opener_a_text_is_read_as_with_it(
 def test_whatever_a_text_begins_with_it_is_streamed_alike(
     form: Format, text: str, size: int
 ) -> None:
-    assert repr(streamed(form, text, size, "standard")) == repr(form.parse(text))
+    assert repr(streamed(form, text, size, "standard")) == repr(reader_of(form).parse(text))
 
 
 def test_only_under_its_own_name() -> None:
-    assert FUNCTIONARY.parse('f\n{"a": 1}').calls
+    assert reader_of(FUNCTIONARY).parse('f\n{"a": 1}').calls
     assert not tunaeval.parse('f\n{"a": 1}').calls
 
 
 @pytest.mark.parametrize("text", ["Paris is nice", "all", "f", "f\nis good", "f: {}", ""])
 def test_what_is_only_prose_is_content(text: str) -> None:
-    assert said(FUNCTIONARY.parse(text)) == ([], text, "no_call", [])
+    assert said(reader_of(FUNCTIONARY).parse(text)) == ([], text, "no_call", [])
 
 
 def test_a_prompt_needs_an_opener_to_end_with() -> None:
@@ -98,5 +98,5 @@ def test_a_text_without_the_opener_may_hold_anything() -> None:
     )
     form = Format.of("crossed", pattern, prompted=True)
     text = "a<x>true<x>x<x></x>b<x>false<x>1<x></call>"
-    assert form.parse(text).outcome == "malformed"
-    assert form.parse(text[:20]).calls == ()
+    assert reader_of(form).parse(text).outcome == "malformed"
+    assert reader_of(form).parse(text[:20]).calls == ()

@@ -17,8 +17,8 @@ from tunaeval.errors import FormatError
 from tunaeval.grammar import Literal, PythonCalls, Space, Word
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import LFM2_PYTHONIC, LLAMA4_PYTHONIC, OLMO3, PYTHONIC
-from tunaeval.parsing.api import lfm2
 from tunaeval.parsing.reader import Reader, reader_of
+from tunaeval.parsing.sets import lfm2
 from tunaeval.parsing.write import render_calls
 from tunaeval.testing.strategies import calls, chunkings
 from tunaeval.testing.streams import stream_of

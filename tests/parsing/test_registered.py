@@ -13,12 +13,12 @@ import pytest
 import tunaeval
 from tunaeval import parse
 from tunaeval.errors import TunaevalError
-from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import HERMES
-from tunaeval.parsing.api import auto, qwen25
 from tunaeval.parsing.reader import Reader, reader_of
+from tunaeval.parsing.sets import auto, qwen25
 from tunaeval.registry import Registry
-from tunaeval.types.calls import Tools, ToolSpec
+from tunaeval.tools.specs import tool_spec
+from tunaeval.types.calls import Tools
 
 CONSTANT = "from tunaeval.grammar.formats import HERMES"
 ATTRIBUTE = "from tunaeval import formats"
@@ -139,13 +139,13 @@ def ls(depth: int) -> None:
 
 
 TEXT = '<tool_call>{"name": "ls", "arguments": {"depth": "3"}}</tool_call>'
-SPEC = ToolSpec.of(ls)
-OWN: list[Format | Reader] = [HERMES, reader_of(HERMES), auto, qwen25]
+SPEC = tool_spec(ls)
+OWN: list[Reader] = [reader_of(HERMES), auto, qwen25]
 
 
 @pytest.mark.parametrize("own", OWN, ids=lambda own: f"{type(own).__name__}-{own.name}")
 @pytest.mark.parametrize("tools", [[SPEC.as_openai()], [ls], [SPEC]])
-def test_it_takes_tools_in_every_shape(own: Format | Reader, tools: Any) -> None:
+def test_it_takes_tools_in_every_shape(own: Reader, tools: Any) -> None:
     for given in (tools, tuple(tools), iter(tools), Tools([SPEC])):
         result = own.parse(TEXT, tools=given)
         assert result.calls[0].arguments == {"depth": 3}
@@ -170,7 +170,7 @@ def test_it_takes_tools_in_every_shape(own: Format | Reader, tools: Any) -> None
     ],
 )
 def test_it_refuses_what_parse_refuses_in_the_same_words(
-    own: Format | Reader, text: Any, given: dict[str, Any]
+    own: Reader, text: Any, given: dict[str, Any]
 ) -> None:
     with pytest.raises(TunaevalError) as wanted:
         parse(text, own.name, **given)
@@ -196,7 +196,7 @@ from tunaeval.grammar.formats import HERMES
 other: tunaeval.Format = HERMES
 found = tunaeval.formats.get("hermes")
 names: tuple[str, ...] = tunaeval.formats.names()
-result: tunaeval.ParseResult = HERMES.parse("x", tools=[{"name": "ls"}], abstain=["none"])
+result: tunaeval.ParseResult = tunaeval.parse("x", HERMES, tools=[{"name": "ls"}], abstain=["none"])
 again: tunaeval.ParseResult = tunaeval.qwen25.parse("x", tools=[{"name": "ls"}])
 """
 

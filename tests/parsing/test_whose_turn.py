@@ -330,7 +330,7 @@ def test_the_markers_of_a_template_are_found_by_rendering_it(name: str) -> None:
     form = tunaeval.Format.of("alone", "<tool_call>\n⟨call⟩\n</tool_call>", turns=(known,))
     for text in conversations(TEMPLATES[name], "hermes"):
         if "by_system" not in text and name != "gptoss":  # in which the tool's answer is JSON
-            assert {*names(form.parse(text, tools=TOOLS))} <= OWN, text
+            assert {*names(tunaeval.parse(text, form, TOOLS))} <= OWN, text
 
 
 def test_a_file_that_is_no_template_is_one_sentence(

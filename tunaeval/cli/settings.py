@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_absent, read_plain, unread
+from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import is_absent, unread
 
 if TYPE_CHECKING:
     from tunaeval.types.calls import JsonObject, JsonValue  # --help must be quick

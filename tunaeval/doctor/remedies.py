@@ -13,8 +13,8 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import NamedTuple
 
-from tunaeval.grammar.format import THINK, THINKING
 from tunaeval.grammar.formats import FORMATS, SETS
+from tunaeval.grammar.words import THINK, THINKING
 from tunaeval.parsing.api import formats
 
 from .values import ServerIdentity

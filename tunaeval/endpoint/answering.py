@@ -170,9 +170,9 @@ class Answering:
                 turn, message=message, calls=read.calls, finish_reason=answer.finish,
                 usage=answer.usage, lost=lost_calls(message, read, tools),
             )  # fmt: skip
-            prompt, made = counts(self.usage)
-            more = counts(answer.usage)
-            self.usage = Usage(prompt + more[0], made + more[1])
+            self.usage = Usage(
+                *map(sum, zip(counts(self.usage), counts(answer.usage), strict=True))
+            )
             if turn.request.api == "responses":
                 told = (*turn.request.messages, message)
                 self._history[reply_id(answer, turn.number)] = told
@@ -234,7 +234,8 @@ class Answering:
                 await asyncio.sleep(fault.seconds)
         for fault in hit:
             if isinstance(fault, Fail):
-                raise Refused(fault.message, status=fault.status, code="fault")
+                status, headers = fault.status, fault.headers
+                raise Refused(fault.message, status=status, code="fault", headers=headers)
         try:
             keeps = any(isinstance(fault, Cut) for fault in hit)  # it does not arrive whole
             answer = await self._source.answer(request, _sent_on(http), keeps=keeps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
 
 from tunaeval.files.records import decode, encode
@@ -36,6 +37,14 @@ def json_text(value: JsonObject) -> str:
 def sound(text: str) -> str:
     """Return a text without lone surrogates, which other readers of JSON refuse."""
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def seconds(time: str) -> int:
+    """Return a time of ISO 8601 as seconds since the epoch; 0 for what is no time."""
+    try:
+        return int(datetime.fromisoformat(time).timestamp())
+    except ValueError:
+        return 0
 
 
 class JsonWriter:

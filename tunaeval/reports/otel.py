@@ -6,20 +6,17 @@ https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-events
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 from pathlib import Path
 
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Report, ScenarioResult
 
 from .files import RunsWriter, new_text
-from .json import json_text, sound
+from .json import json_text, seconds, sound
 from .summary import INFRASTRUCTURE
 
-_EVENT = "gen_ai.evaluation.result"
-_INFO, _ERROR = 9, 17
-"""Severities: OTLP has numbers for them."""
+_NAME = "gen_ai.evaluation"
 
 
 def _write(reports: Sequence[Report], path: Path) -> None:
@@ -34,61 +31,37 @@ otel_writer = RunsWriter("otel", _write)
 
 def _line(report: Report, result: ScenarioResult) -> JsonObject:
     run, is_lost = report.run, result.outcome in INFRASTRUCTURE
-    version = run.versions.get("tunaeval", "")
-    record: JsonObject = {
-        "timeUnixNano": _nanoseconds(run.started_at),
-        "severityNumber": _ERROR if is_lost else _INFO,
-        "eventName": _EVENT,
-        "attributes": _pairs(dict(_about(report, result, is_lost=is_lost))),
-    }
-    return {
-        "resourceLogs": [
-            {
-                "resource": {"attributes": _pairs({"service.name": "tunaeval"})},
-                "scopeLogs": [
-                    {"scope": {"name": "tunaeval", "version": version}, "logRecords": [record]}
-                ],
-            }
-        ]
-    }
-
-
-def _about(
-    report: Report, result: ScenarioResult, *, is_lost: bool
-) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the attributes; a result without an answer has no score."""
-    yield "gen_ai.evaluation.name", report.run.suite
+    reply = result.attempts[-1].message if result.attempts else {}
+    about: JsonObject = {f"{_NAME}.name": run.suite, f"{_NAME}.explanation": result.reason}
     if is_lost:
-        yield "error.type", result.outcome
-        yield "gen_ai.evaluation.explanation", result.error or result.reason
+        about |= {"error.type": result.outcome}
+        about[f"{_NAME}.explanation"] = result.error or result.reason
     else:
-        yield "gen_ai.evaluation.score.value", float(result.ok)
-        yield "gen_ai.evaluation.score.label", "pass" if result.ok else "fail"
-        yield "gen_ai.evaluation.explanation", result.reason
-    for attempt in result.attempts[-1:]:
-        yield "gen_ai.response.id", attempt.message.get("id")
-    yield "gen_ai.request.model", report.run.model
-    yield "tunaeval.run", report.run.run_id
-    yield "tunaeval.scenario", result.scenario
-    yield "tunaeval.repeat", result.repeat
-    yield "tunaeval.outcome", result.outcome
+        about[f"{_NAME}.score.value"] = float(result.ok)
+        about[f"{_NAME}.score.label"] = "pass" if result.ok else "fail"
+    about |= {
+        "gen_ai.response.id": reply.get("id"), "gen_ai.request.model": run.model,
+        "tunaeval.run": run.run_id, "tunaeval.scenario": result.scenario,
+        "tunaeval.repeat": result.repeat, "tunaeval.outcome": result.outcome,
+    }  # fmt: skip
+    record: JsonObject = {"eventName": f"{_NAME}.result", "attributes": _pairs(about)}
+    record |= {"timeUnixNano": f"{seconds(run.started_at)}000000000"}
+    record |= {"severityNumber": 17 if is_lost else 9}
+    scope = {"name": "tunaeval", "version": run.versions.get("tunaeval", "")}
+    logs = [{"scope": scope, "logRecords": [record]}]
+    resource = {"attributes": _pairs({"service.name": "tunaeval"})}
+    return {"resourceLogs": [{"resource": resource, "scopeLogs": logs}]}
 
 
 def _pairs(values: JsonObject) -> list[JsonValue]:
     """Return attributes as OTLP has them, without those that are no text and no number."""
     found: list[JsonValue] = []
     for name, value in values.items():
-        if isinstance(value, float):
-            found.append({"key": name, "value": {"doubleValue": value}})
-        elif isinstance(value, int):
-            found.append({"key": name, "value": {"intValue": str(value)}})
-        elif isinstance(value, str) and value:
-            found.append({"key": name, "value": {"stringValue": sound(value)}})
+        match value:
+            case float():
+                found.append({"key": name, "value": {"doubleValue": value}})
+            case int():
+                found.append({"key": name, "value": {"intValue": str(value)}})
+            case str() if value:
+                found.append({"key": name, "value": {"stringValue": sound(value)}})
     return found
-
-
-def _nanoseconds(text: str) -> str:
-    try:
-        return str(int(datetime.fromisoformat(text).timestamp()) * 10**9)
-    except ValueError:
-        return "0"

@@ -70,18 +70,8 @@ def frame_of(rows: Sequence[JsonObject], library: str) -> Any:
         frames = import_module(library)
     except ImportError as error:
         raise UsageError(f"this needs {library} ({error}); pip install {library}") from error
-    names = rows[0] if rows else COLUMNS
-    columns = {name: [*_column(rows, name)] for name in names}
-    if library == "pandas":
-        return frames.DataFrame(columns)
-    kinds = {
-        **dict.fromkeys(LISTS, frames.List(frames.String)),
-        **dict.fromkeys(NUMBERS, frames.Float64),
-        **dict.fromkeys(WHOLE_NUMBERS, frames.Int64),
-        **dict.fromkeys(TRUTHS, frames.Boolean),
-    }
     return frames.DataFrame(
-        columns, schema={name: kinds.get(name, frames.String) for name in names}
+        {name: [*_column(rows, name)] for name in (rows[0] if rows else COLUMNS)}
     )
 
 

@@ -35,6 +35,7 @@ from tunaeval.types.wanted import wanted_path
 
 from .budget import Budget
 from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report, no_run, versioned
+from .driving import Environment
 from .options import RunOptions, born
 from .prompts import Asking
 from .runner import SuiteRun
@@ -153,7 +154,7 @@ class MatrixRun:
     `in_flight` is the number of scenarios of all cells together that are asked at once. `resume` is
     the directory of a matrix that is continued. `on_result` is called with each result. `budget` is
     that of all cells together. A cell of which more results got no answer than `max_errors` allows
-    is not ranked: by default 5 %, or what a continued matrix has.
+    is not ranked: by default 5 %, or what a continued matrix has. All cells have the `environment`.
 
     Raises UsageError for no cells or for two of one name, RecordError for a directory that cannot
     be continued.
@@ -172,6 +173,7 @@ class MatrixRun:
         take_over: bool = False,
         budget: Budget | None = None,
         max_errors: ErrorBudget | str | int | None = None,
+        environment: Environment | None = None,
     ) -> None:
         _refuse_doubles(cells)
         self.info = _info_of(cells, dict(options or {}))
@@ -205,6 +207,7 @@ class MatrixRun:
                 turns=turns,
                 budget=budget,
                 prices=cell.prices,
+                environment=environment,
             )
             run.info = run.info.model_copy(update={"options": dict(cell.options_kept)})
             self.runs.append(run)

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from tunaeval.errors import UsageError
-from tunaeval.files.plain_files import read_plain, unread
+from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import unread
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.tasks.suites.loading import load_suite

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import Any
 
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
+from tunaeval.grammar.format import Format
 from tunaeval.reports.replies import keep_tools, kept_tools, reading, tools_of
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.calls import Tools
@@ -70,11 +72,11 @@ class AsyncHarness:
     ) -> None:
         self.options, self._more = options, {"out": out, "on_result": on_result, **more}
 
-    def begun(self, suite: Suite, client: Client, parser: Parser) -> SuiteRun:
+    def begun(self, suite: Suite, client: Client, parser: Parser | Format) -> SuiteRun:
         """Return the run that `run` would run; nothing is asked yet."""
         return SuiteRun(suite, client, parser, self.options, **self._more)
 
-    async def run(self, suite: Suite, client: Client, parser: Parser) -> Report:
+    async def run(self, suite: Suite, client: Client, parser: Parser | Format) -> Report:
         return await self.begun(suite, client, parser).run()
 
 
@@ -104,7 +106,7 @@ class SuiteRun:
         self,
         suite: Suite,
         client: Client,
-        parser: Parser,
+        parser: Parser | Format,
         options: RunOptions | None = None,
         *,
         out: Path | str | None = None,
@@ -127,11 +129,15 @@ class SuiteRun:
                 f"a grammar is for a client that asks a server, and {client.name!r} does not; "
                 "leave out 'constrain' (--constrain)"
             )
+        environment = environment or Environment()
+        sandbox = environment.sandbox or getattr(client, "sandbox", None)
+        self._environment = replace(environment, sandbox=sandbox)
         parser = reader_of_bound(parser, self.options.constrain)
         self.asking = told or asking_by(suite, self.options.ask, parser, self.options.constrain)
         self.info = run_info(
-            suite, client, parser, options=self.options, told=self.asking, run_id=run_id
-        )
+            suite, client, parser, options=self.options, told=self.asking, run_id=run_id,
+            sandbox=sandbox,
+        )  # fmt: skip
         self.directory = None if out is None else wanted_path(out, "out") / self.info.run_id
         if directory is not None:
             self.directory = wanted_path(directory, "directory")
@@ -144,7 +150,7 @@ class SuiteRun:
         self._client = client
         self._parser = parser
         self._on_result, self._secrets = on_result, of_environment()
-        self._resumed, self._environment = resume is not None, environment or Environment()
+        self._resumed = resume is not None
         self._again = self._begun.failed if retry_failures else frozenset()
         self._take_over = take_over
         self._turns: AbstractAsyncContextManager[object] = turns or nullcontext()

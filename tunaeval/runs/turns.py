@@ -61,8 +61,11 @@ from .episode import (
 from .prompts import Ask, Asking, dumped, said
 
 
+@dataclass(frozen=True, slots=True)
 class OutOfTime:
-    """Sent in place of an answer when the episode's time is over."""
+    """Sent in place of an answer when the episode's time, or its room on the disk, is over."""
+
+    ended: Ending = "seconds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,9 @@ def _turn(
     if calls:
         ran = yield Run(calls, out)
         if not isinstance(ran, Results):
-            return ran if isinstance(ran, TransportFailure) else "seconds"
+            if isinstance(ran, TransportFailure):
+                return ran
+            return ran.ended if isinstance(ran, OutOfTime) else "seconds"
         state.turns[-1] = replace(turn, results=ran.records, touched=ran.touched)
         state.messages += _calls_and_results(result, calls, ran.records, state.asking)
     done = task.done

@@ -16,26 +16,22 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.tools.recorder import ContextRecorder, Inbox, Recorder, Router, SessionRecorder
 from tunaeval.types.wanted import any_path
 
+from .keywords import ScoreKeywords, SessionKeywords
+
 if TYPE_CHECKING:
     # These import pydantic, which a session that is off does not need.
     from tunaeval.types.messages import ToolExecution
-    from tunaeval.types.roles import Client, Scorer
-    from tunaeval.types.runs import Expectation, ExpectedCall, ScoreResult
-
-    from .checks import Check
-    from .judging.judge import Judge
-    from .scorers import ScoringFunction
-    from .settings import ScoreSettings
+    from tunaeval.types.runs import ScoreResult
 
 
 Tool = TypeVar("Tool")
@@ -315,35 +311,6 @@ def _words(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001 - an exception's __str__ may raise, too
         return type(error).__name__
-
-
-class ScoreKeywords(TypedDict, total=False):
-    """The optional keywords of `tunaeval.score`, except `executions` and `start`."""
-
-    preset: str
-    categories: Iterable[str | Scorer | ScoringFunction]
-    settings: ScoreSettings
-    check: Check | None
-    check_timeout: float
-    expect: Expectation | Mapping[str, Any] | None
-    forbid: Sequence[str | Mapping[str, Any] | ExpectedCall]
-    judge: Judge | Client | None
-    notes: Sequence[str]
-
-
-class TaskKeywords(ScoreKeywords, total=False):
-    """The keywords of a session, except the query and the messages."""
-
-    start: int | None
-    out: Path | str | None
-    recorder: Recorder | None
-    enabled: bool
-
-
-class SessionKeywords(TaskKeywords, total=False):
-    """The keywords of a session, except the query."""
-
-    messages: object
 
 
 @dataclass(frozen=True, slots=True)

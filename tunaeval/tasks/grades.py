@@ -24,13 +24,14 @@ from tunaeval.showing import brief
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.types.calls import JsonValue, ToolCall, Tools
 from tunaeval.types.copies import copied
-from tunaeval.types.runs import CheckRecord, Episode, Partial
+from tunaeval.types.runs import CheckRecord, Episode
 from tunaeval.types.tasks import (
     AbsentCheck,
     AnswerCheck,
     CallsCheck,
     CaseRecord,
     Check,
+    ClaimsCheck,
     CommandCheck,
     Ending,
     Expectation,
@@ -38,6 +39,7 @@ from tunaeval.types.tasks import (
     FileCheck,
     ForbidCheck,
     NamedCheck,
+    Partial,
     PythonCheck,
     ResultRecord,
     ReturnsCheck,
@@ -46,6 +48,7 @@ from tunaeval.types.tasks import (
     UnchangedCheck,
 )
 
+from .claims import claimed
 from .confined import path_fits
 from .named import MadeCheck, checks, made_check
 from .returned import Contents, compared, contents_of, drawn, outcomes
@@ -73,8 +76,9 @@ class FinalState:
     both are empty if unknown. `results` are the texts of the calls' results, and `lost` the
     attempts at calls that cannot be read, each with its turn. `after` is the workspace's content
     before any check ran in it. `reference` has all files of a right solution; `seed` is what the
-    inputs of checks are drawn from. A transcript has no `user_turns`, and its `episode` and `ended`
-    are None.
+    inputs of checks are drawn from. `succeeded` are the tools of which a call succeeded; if that is
+    unknown (None), each call counts. A transcript has no `user_turns`, and its `episode` and
+    `ended` are None.
 
     Examples:
         >>> call = tunaeval.ToolCall("ls", {})
@@ -97,6 +101,7 @@ class FinalState:
     lost: tuple[tuple[int, ToolCall], ...] = ()
     reference: Contents | None = None
     seed: str = ""
+    succeeded: frozenset[str] | None = None
     episode: Episode | None = None
     user_turns: tuple[UserTurn, ...] = ()
     ended: Ending | None = None
@@ -298,7 +303,8 @@ def _returns(check: ReturnsCheck, state: FinalState) -> _Grade:
     if state.reference is None:
         raise WorkspaceError("nothing says what is right; give the task a reference")
     cases = drawn(check, f"{state.seed} {check.returns}")
-    got = outcomes(check, cases, contents_of(workspace, state.after), hidden=workspace.hidden)
+    contents = contents_of(workspace, state.after)
+    got = outcomes(check, cases, contents, hidden=workspace.hidden, sandbox=workspace.sandbox)
     # The reference runs last: no process of the agent's is left that could watch it.
     wanted = outcomes(check, cases, state.reference)
     records = tuple(
@@ -329,6 +335,19 @@ def _calls(check: CallsCheck, state: FinalState) -> _Grade:
     places = (re.match(r"calls\[(\d+)\]", failure.path) for failure in verdict.failures)
     turns = [turn for at in places if at and (turn := state.turn_of_call(int(at[1])))]
     return _Grade(verdict.ok, verdict.reason, min(turns, default=state.turns))
+
+
+def _claims(check: ClaimsCheck, state: FinalState) -> _Grade:
+    if state.tools and (unknown := check.claims.keys() - state.tools.keys()):
+        raise UnknownNameError("tool", min(unknown), state.tools)
+    done = state.succeeded
+    done = frozenset(call.name for call in state.calls) if done is None else done
+    faults = [
+        f"claims {brief(phrase)}, and no call of {tool!r} succeeded"
+        for tool, phrases in check.claims.items()
+        if tool not in done and (phrase := claimed(state.answer, phrases)) is not None
+    ]
+    return _from_faults(faults, "it claims nothing that was not done", state.turns, "the answer")
 
 
 def _forbid(check: ForbidCheck, state: FinalState) -> _Grade:
@@ -423,6 +442,7 @@ _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _G
     CommandCheck: (lambda check: f"command {brief(shlex.join(check.command))}", _command),
     AnswerCheck: (lambda _: "answer", _answer),
     CallsCheck: (lambda _: "calls", _calls),
+    ClaimsCheck: (lambda check: f"claims {', '.join(check.claims)}", _claims),
     ForbidCheck: (lambda _: "forbid", _forbid),
     ReturnsCheck: (lambda check: f"{_RETURNS}{check.returns}", _returns),
     PythonCheck: (lambda check: f"python {check.python}", _python),

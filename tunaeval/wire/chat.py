@@ -428,7 +428,8 @@ def write_step(step: Step, request: Request, number: int) -> Iterator[JsonObject
         case "begin":
             yield _chunk(_FIRST, None, request, number)
         case "open" if part.kind == "call":
-            yield _chunk(_opened(part.call, part.nth), None, request, number)
+            call = {"id": part.id, "type": "function", "function": {"name": part.name}}
+            yield _chunk(_opened(call, part.nth), None, request, number)
         case "more" if part.kind == "call":
             yield _chunk(_arguments(step.text, part.nth), None, request, number)
         case "more":

@@ -13,8 +13,9 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TypeAlias
 
+from tunaeval.limits import MAX_DEPTH
 from tunaeval.showing import brief
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue, gemini_call
 from tunaeval.types.conversations import PendingCalls
 from tunaeval.types.exchange import text_of
 
@@ -274,7 +275,10 @@ def whole_arguments(pieces: list[JsonValue]) -> JsonObject:
     values: dict[tuple[str | int, ...], list[JsonValue]] = {}
     for piece in pieces:
         path = word(first(piece, ("jsonPath", "json_path")))
-        steps = (int(at) if at else name or other for name, at, _, other in _KEYS.findall(path))
+        steps = (
+            int(at) if at else name or other
+            for name, at, _, other in _KEYS.findall(path)[:MAX_DEPTH]
+        )
         values.setdefault(tuple(steps), []).append(first(piece, _VALUES))
     arguments: JsonObject = {}
     for keys, given in values.items():
@@ -391,11 +395,7 @@ def _written(answer: Answer) -> Iterator[JsonObject]:
     if text or not message.get("tool_calls"):
         yield {"text": text}
     for call, function in calls_in(message):
-        yield written_call(call.get("id"), function.get("name"), object_of(function))
-
-
-def written_call(id_: JsonValue, name: JsonValue, arguments: JsonObject) -> JsonObject:
-    return {"functionCall": {"id": id_, "name": name, "args": arguments}}
+        yield gemini_call(call.get("id"), function.get("name"), object_of(function))
 
 
 def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
@@ -418,10 +418,8 @@ def write_step(step: Step, request: Request, number: int) -> Iterator[JsonObject
         said = {"text": step.text} | ({"thought": True} if part.kind == "thought" else {})
         yield _chunk(Answer(None), request, number, [said], is_last=False)
     elif step.what == "close" and part.kind == "call":
-        function = {**(part.call.get("function") or {}), "arguments": part.text}
-        call = {"id": part.call.get("id"), "name": function.get("name")}
-        made: JsonObject = {"functionCall": {**call, "args": object_of(function)}}
-        yield _chunk(Answer(None), request, number, [made], is_last=False)
+        call = {"id": part.id, "name": part.name, "args": object_of({"arguments": part.text})}
+        yield _chunk(Answer(None), request, number, [{"functionCall": call}], is_last=False)
 
 
 _REASONS = {

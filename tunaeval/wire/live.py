@@ -76,8 +76,7 @@ class LiveAnswer:
         nth = len(self._calls)
         part = LivePart(kind, len(self._parts), nth)
         if call is not None:
-            head = {"id": call.id or f"call_{self._number}_{nth}", "type": "function"}
-            part.call = head | {"function": {"name": call.name}}
+            part.id, part.name = call.id or f"call_{self._number}_{nth}", call.name
             self._calls[call.number] = part
         self._parts.append(part)
         self._open = part, call

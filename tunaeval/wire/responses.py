@@ -401,8 +401,7 @@ def _item_of(part: LivePart, number: int) -> JsonObject:
     at, done = f"{number}_{part.place}", {"status": "completed"}
     match part.kind:
         case "call":
-            name = (part.call.get("function") or {}).get("name")
-            called = {"call_id": part.call.get("id"), "name": name, "arguments": part.text}
+            called = {"call_id": part.id, "name": part.name, "arguments": part.text}
             return {"type": "function_call", "id": f"fc_{at}", **done, **called}
         case "thought":
             summary = [{"type": "summary_text", "text": part.text}]

@@ -249,14 +249,15 @@ def ending(answer: Answer, document: Mapping[str, JsonValue]) -> Iterator[Fragme
 
 @dataclass(slots=True)
 class LivePart:
-    """A part of an answer that is being written: the number of parts before it, and of calls;
-    `call` is a call without its arguments, and `texts` are the pieces so far.
+    """A part of an answer that is being written: the number of parts before it, and of calls; the
+    `id` and `name` of a call; and the pieces so far of its text or arguments.
     """
 
     kind: Literal["text", "thought", "refusal", "call"]
     place: int
     nth: int
-    call: JsonObject = field(default_factory=dict)
+    id: JsonValue = None
+    name: str | None = None
     texts: list[str] = field(default_factory=list)
 
     @property

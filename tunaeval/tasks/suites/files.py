@@ -18,7 +18,8 @@ from math import isfinite
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from tunaeval.errors import SuiteError, UnknownNameError
-from tunaeval.files.plain_files import read_plain, real, seen_at, unread
+from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import real, seen_at, unread
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded
