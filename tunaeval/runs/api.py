@@ -16,7 +16,6 @@ from tunaeval.clients import cached, clients
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.tasks.sandbox import sandbox_of
 from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
@@ -25,7 +24,7 @@ from tunaeval.types.runs import CountedCalls, Report, Suite
 from tunaeval.types.suites import Part
 from tunaeval.types.third_party import closed, made_client
 
-from .driving import Environment
+from .driving import Environment, sandboxed
 from .harnesses import OURS, PARAMETERS, made_harness, name_of, run_by, takes_of
 from .options import RunOptions
 from .prompts import Ask
@@ -128,8 +127,8 @@ async def arun(
     tools and the user of tasks of many turns. `harness` is the name of what runs the suite, a class
     or function that makes one, or a `Harness` that is made already. `split` asks one part of the
     suite alone (see `Suite.split`). `sandbox="bwrap"` runs commands in a sandbox, in which they can
-    read the paths in `sandbox_bind`, too. The parameters from `ask` on
-    are fields of `RunOptions` and override `options`.
+    read the paths in `sandbox_bind`, too. The parameters from `ask` on are fields of `RunOptions`
+    and override `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
 
@@ -140,12 +139,10 @@ async def arun(
         >>> report.passed, report.total
         (2, 12)
     """
-    if (shut := sandbox_of(sandbox, sandbox_bind)) is not None:
-        environment = replace(environment or Environment(), sandbox=shut)
+    environment = sandboxed(environment, sandbox, sandbox_bind)
     given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
     values = {name: value for name, value in locals().items() if name in PARAMETERS}
-    loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    loaded = loaded if split is None else loaded.split(split)
+    loaded = _part(suite if isinstance(suite, Suite) else load_suite(suite), split)
     asked = {name for name, value in values.items() if value is not None and value is not False}
     asked |= {"options"} if any(value is not _UNSET for value in given.values()) else set()
     values["options"] = chosen_options(options, client, given)
@@ -154,6 +151,10 @@ async def arun(
     async with opened(client, dict(client_settings), cache) as model:
         parser = sole_parser_for(format)
         return await run_by(made, loaded, model, parser, name=name_of(harness), out=keep)
+
+
+def _part(suite: Suite, part: Part | None) -> Suite:
+    return suite if part is None else suite.split(part)
 
 
 OPTION_NAMES = frozenset(field.name for field in fields(RunOptions))
