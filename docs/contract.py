@@ -44,6 +44,7 @@ MODULES = {
     "tunaeval.rewards.verl": "*",
     "tunaeval.scoring.judging": "",
     "tunaeval.runs": "with_faults",
+    "tunaeval.runs.trl": "TrainingEnvironment environment",
     "tunaeval.tasks": "",
     "tunaeval.data": "",
     "tunaeval.data.adapters": "",
