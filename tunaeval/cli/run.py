@@ -25,14 +25,13 @@ from tunaeval.reports.ranking import cost_of, show_ranking
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.reports.wording import FIRST_FAILURE, interruption, resumption
 from tunaeval.runs.budget import Budget
-from tunaeval.runs.driving import Environment
+from tunaeval.runs.driving import sandboxed
 from tunaeval.runs.harnesses import OURS, made_harness, run_by, takes_of
 from tunaeval.runs.matrix import Cell, Matrix, MatrixRun, is_matrix, matrix_object
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.runner import AsyncHarness, SuiteRun
 from tunaeval.runs.trained_on import refuse_trained
 from tunaeval.showing import counted
-from tunaeval.tasks.sandbox import sandbox_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Scenario, Suite
@@ -144,7 +143,7 @@ def _run(
     the exit code if a signal ended the run early, else None.
     """
     name, parser = arguments.harness, sole_parser_for(arguments.format)
-    environment = _environment(arguments)
+    environment = sandboxed(None, arguments.sandbox, arguments.sandbox_bind)
     live = Live(output.err, in_flight=lambda: suite_run.in_flight)
     harness = made_harness(
         name,
@@ -205,11 +204,6 @@ def _announce(
 
 
 _GIVEN = ("resume", "retry_failures", "take_over")
-
-
-def _environment(arguments: argparse.Namespace) -> Environment | None:
-    sandbox = sandbox_of(arguments.sandbox, arguments.sandbox_bind)
-    return None if sandbox is None else Environment(sandbox=sandbox)
 
 
 def _bounded(arguments: argparse.Namespace) -> set[str]:
@@ -380,7 +374,7 @@ def _run_matrix(
         take_over=arguments.take_over,
         budget=_budget(arguments),
         max_errors=arguments.max_errors,
-        environment=_environment(arguments),
+        environment=sandboxed(None, arguments.sandbox, arguments.sandbox_bind),
     )
     _check_servers(columns, cells, matrix_run, output)
     if words := expected_bare(suite, matrix_run.runs[0].info.profile):

@@ -52,15 +52,21 @@ def taken_runs(arguments: argparse.Namespace, output: Output) -> list[Path]:
     RecordError if that has several and there is no `--latest`, and if there is no run.
     """
     if not arguments.runs:
-        found = runs_below(Path(RUNS))
-        if not found:
-            raise RecordError(f"there is no run below {RUNS}/; `tunaeval run` keeps its runs there")
-        output.note(f"tunaeval: the newest run is {found[-1]}")
-        return found[-1:]
+        newest = runs_here()[-1]
+        output.note(f"tunaeval: the newest run is {newest}")
+        return [newest]
     found = [found_run(path, latest=arguments.latest) for path in arguments.runs]
     for path, run in zip(arguments.runs, found, strict=True):
         if run != Path(path):
             output.note(f"tunaeval: in {path}: run {run.name}")
+    return found
+
+
+def runs_here() -> list[Path]:
+    """Return the runs below `runs`, the newest last. Raise RecordError if there are none."""
+    found = runs_below(Path(RUNS))
+    if not found:
+        raise RecordError(f"there is no run below {RUNS}/; `tunaeval run` keeps its runs there")
     return found
 
 

@@ -21,7 +21,6 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.reports.progress import Live, in_notebook
 from tunaeval.showing import brief
-from tunaeval.tasks.sandbox import sandbox_of
 from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
@@ -30,7 +29,7 @@ from tunaeval.types.runs import CountedCalls, Report, Suite
 from tunaeval.types.suites import Part
 from tunaeval.types.third_party import closed, made_client
 
-from .driving import Environment
+from .driving import Environment, sandboxed
 from .harnesses import OURS, PARAMETERS, made_harness, name_of, run_by, takes_of
 from .options import RunOptions
 from .prompts import Ask
@@ -142,12 +141,10 @@ async def arun(
         >>> report.passed, report.total
         (2, 12)
     """
-    if (shut := sandbox_of(sandbox, sandbox_bind)) is not None:
-        environment = replace(environment or Environment(), sandbox=shut)
+    environment = sandboxed(environment, sandbox, sandbox_bind)
     given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
     values = {name: value for name, value in locals().items() if name in PARAMETERS}
-    loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    loaded = loaded if split is None else loaded.split(split)
+    loaded = _part(suite if isinstance(suite, Suite) else load_suite(suite), split)
     asked = {name for name, value in values.items() if value is not None and value is not False}
     asked |= {"options"} if any(value is not _UNSET for value in given.values()) else set()
     values["options"] = chosen_options(options, client, given)
@@ -199,6 +196,10 @@ def hearing(live: Live | None, on_result: object) -> Any:
             one(*given)
 
     return hear if heard else None
+
+
+def _part(suite: Suite, part: Part | None) -> Suite:
+    return suite if part is None else suite.split(part)
 
 
 OPTION_NAMES = frozenset(field.name for field in fields(RunOptions))

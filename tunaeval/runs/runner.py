@@ -153,9 +153,8 @@ class SuiteRun:
             self.info = self._begun.info
         self._suite, self._client, self._parser = suite, client, parser
         self._on_result, self._secrets = on_result, of_environment()
-        self._resumed = resume is not None
         self._again = self._begun.failed if retry_failures else frozenset()
-        self._take_over = take_over
+        self._resumed, self._take_over = resume is not None, take_over
         self._turns: AbstractAsyncContextManager[object] = turns or nullcontext()
         self._budget, self._prices = budget or Budget(), prices
         self._journal = Journal(self._begun, again=self._again)
