@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.scenario:
         _conversation(report, arguments, output)
     elif arguments.failed:
-        _failed([report], arguments, output)
+        print_failed([report], arguments, output)
     elif arguments.json:
         output.result(json_text(summary_object(report)))
     else:
@@ -78,7 +78,7 @@ def _matrix(path: Path, arguments: argparse.Namespace, output: Output) -> None:
         )
     matrix = load_matrix(path)
     if arguments.failed:
-        _failed(matrix.cells, arguments, output, matrix.names)
+        print_failed(matrix.cells, arguments, output, matrix.names)
     elif arguments.json:
         output.result(json_text(matrix_object(matrix)))
     else:
@@ -113,7 +113,7 @@ def _conversation(report: Report, arguments: argparse.Namespace, output: Output)
         output.draw(partial(show_scenario, viewer.look(one)))
 
 
-def _failed(
+def print_failed(
     reports: Sequence[Report],
     arguments: argparse.Namespace,
     output: Output,
