@@ -44,6 +44,7 @@ MODULES = {
     "tunaeval.rewards.verl": "*",
     "tunaeval.scoring.judging": "",
     "tunaeval.runs": "with_faults",
+    "tunaeval.runs.trl": "environment",
     "tunaeval.tasks": "",
     "tunaeval.data": "",
     "tunaeval.data.adapters": "",

@@ -40,9 +40,11 @@ LAYERS = (
     ("plugins",),
     ("tunaeval",),
     ("testing",),
-    ("cli",),
+    ("cli", "vllm", "sglang"),
 )
 LAYER = {package: number for number, packages in enumerate(LAYERS, 1) for package in packages}
+
+MOST_MODULES = 8
 
 HOMES = {
     "httpx2": ("clients", "endpoint"),
@@ -50,7 +52,7 @@ HOMES = {
     "pytest": ("testing",),
     "tenacity": ("clients", "tools"),
     "hypothesis": ("testing",),
-    "jinja2": ("parsing", "reports"),
+    "jinja2": ("parsing", "reports", "tasks"),
     "pyarrow": ("reports", "data"),
     "rich": ("reports",),
     "argparse": ("cli",),
@@ -71,6 +73,12 @@ NEVER = (
     ("doctor", "runs"),
 )
 """Who never imports whom, whatever the layers say. A package itself is its registry."""
+
+UPWARD = {
+    ("tunaeval/types/runs.py", "tunaeval.reports.tables"),
+    ("tunaeval/types/runs.py", "tunaeval.reports.wording"),
+}
+"""Values that know by whom they are written: `Report.rows`."""
 
 PURE = {"limits", "grammar", "wire", "parsing", "matching", "rewards"}
 IMPURE = frozenset({
@@ -203,11 +211,17 @@ def test_every_package_is_on_a_layer() -> None:
     assert packages <= LAYER.keys(), f"no layer for {packages - LAYER.keys()}"
 
 
+def test_there_are_few_modules_beside_the_packages() -> None:
+    modules = {path.stem for path in PACKAGE.glob("*.py")} - {*FACE, "__main__"}
+    assert len(modules) <= MOST_MODULES, f"put one of {sorted(modules)} into a package"
+
+
 def test_a_package_imports_only_from_layers_below_its_own() -> None:
     faults = [
         f"{found}: layer {LAYER[found.importer]} from layer {LAYER.get(package)}"
         for found, package in between_packages()
         if LAYER.get(package, len(LAYERS) + 1) >= LAYER[found.importer]
+        and (found.file, found.module) not in UPWARD
     ]
     assert not faults, listed(faults)
 
@@ -221,7 +235,8 @@ def test_no_module_is_part_of_a_circle() -> None:
     """At import, inside functions, for types, or by a name in a string."""
     imported: dict[str, set[str]] = {name: set() for name in modules()}
     for importer, module, _ in module_imports():
-        imported[importer].add(module)
+        if (modules()[importer].relative_to(ROOT).as_posix(), module) not in UPWARD:
+            imported[importer].add(module)
     while free := [name for name, others in imported.items() if not others & imported.keys()]:
         for name in free:
             del imported[name]
@@ -229,7 +244,7 @@ def test_no_module_is_part_of_a_circle() -> None:
     assert not faults, listed(faults)
 
 
-LATE = 12
+LATE = 17
 """How many modules of ours may be imported inside functions, because of what they load."""
 
 

@@ -77,6 +77,7 @@ def run(block: Block, folder: Path) -> str:
     program = [sys.executable, "-W", "error", "-c"] if block.language == "python" else ["sh", "-ec"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     kept = {key: value for key, value in os.environ.items() if "OPENAI" not in key}
+    kept.pop("COLUMNS", None)  # pages show tables of the usual width
     if not is_installed():  # of a tree that was never installed pytest knows no plug-in
         kept["PYTEST_PLUGINS"] = "tunaeval.testing.pytest_plugin"
     # Another package's plug-in, which takes longer to load than our pages' tests to run.

@@ -58,7 +58,7 @@ def a_score(text: str) -> object:
 
 
 def a_report(text: str) -> object:
-    return report(result("s", ok=True), suite=text, model=text, run_id=text)
+    return report(result(text), result("s"), suite=text, model=text, run_id=text)
 
 
 def a_comparison(text: str) -> object:
@@ -103,7 +103,7 @@ def test_nothing_of_a_value_comes_out_as_markup(made: Callable[[str], Any], text
     value, plain = made(text), made("plain")
     read, wanted = Read(value._repr_html_()), Read(plain._repr_html_())
     assert read.others == []
-    assert sorted(set(read.tags)) == ["caption", "table", "td", "tr"]
+    assert sorted({*read.tags} - {"th"}) == ["caption", "table", "td", "tr"]
     assert abs(len(read.tags) - len(wanted.tags)) <= 8  # rows of texts that are empty are left out
     assert all(len(one) <= 300 and one.isprintable() for one in read.texts)
     if isinstance(value, ParseResult):

@@ -38,8 +38,9 @@ WORDS = {
 """What nobody outside of this project says, and what to write instead."""
 
 ALLOWED = (
-    r"\btell apart\b",
+    r"\btell (?:them )?apart\b",
     r"\btell \S+ from\b",
+    r"\btell them apart\b",
     r'"""Tell the time\."""',
     r"\bstands? for\b",
     r"\blaws(?: in)?\s+hold\b",

@@ -47,7 +47,7 @@ _NAMES = {
     "runs.directory": "load_report",
     "runs.driving": "Environment",
     "tasks.checks": "Checks",
-    "tasks.grades": "FinalState",
+    "tasks.state": "FinalState",
     "runs.matrix": "Matrix load_matrix",
     "runs.options": "RunOptions",
     "runs.rescore": "Rescored rescore",
@@ -72,6 +72,7 @@ _NAMES = {
     "types.conversations": "Conversation",
     "types.figures": "CategoryScore",
     "types.parsing": "Diagnosis ParseResult",
+    "types.suites": "Episode",
 }
 """Every module with public names, and these names."""
 

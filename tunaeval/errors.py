@@ -26,20 +26,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tunaeval.showing import brief
+from tunaeval.showing import brief, similar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
 _MOST_LISTED, _FEW = 60, 10
-_NEAR = 0.61
-"""The least similarity of a name that is suggested: `nope` and `openai` have 0.6."""
-
-
-_TELLING = 3
-"""The least length of a prefix that is completed to a suggestion."""
-_MOST_NEAR = 3
 
 
 class TunaevalError(Exception):
@@ -60,7 +53,7 @@ class UnknownNameError(UsageError):
         self, kind: str, name: object, known: Iterable[str], instead: str = "", command: str = ""
     ) -> None:
         names = sorted(known)
-        near = _near(name, names) if isinstance(name, str) else []
+        near = similar(name, names) if isinstance(name, str) else []
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
         advice = instead or hint or _listed(names, command)
         super().__init__(f"no {kind} is called {brief(name)}; {advice}")
@@ -76,14 +69,6 @@ def _listed(names: list[str], command: str) -> str:
     if len(names) <= most:
         return listed
     return f"{listed} and {len(names) - most} more" + (command and f"; `{command}` lists all")
-
-
-def _near(name: str, names: list[str]) -> list[str]:
-    """Return names that may have been meant: those with this prefix, else those spelled alike."""
-    begun = [one for one in names if len(name) >= _TELLING and one.startswith(name)]
-    from difflib import get_close_matches  # noqa: PLC0415 - most runs make no such error
-
-    return begun[:_MOST_NEAR] or get_close_matches(name, names, n=_MOST_NEAR, cutoff=_NEAR)
 
 
 class ToolsError(UsageError):

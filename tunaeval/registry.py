@@ -26,7 +26,7 @@ from tunaeval.errors import (
     PluginShapeError,
     UnknownNameError,
 )
-from tunaeval.showing import brief
+from tunaeval.showing import brief, visible
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -268,7 +268,7 @@ class Registry(Generic[T]):
         return any(name in names for names in ours) or name in self._entry_points()
 
     def __repr__(self) -> str:
-        return f"Registry({self.group!r})"
+        return visible(f"<Registry {self.group}: {', '.join(self.names())}>", 2000)
 
     def _find(self, name: str) -> T:
         """Look a name up among additions, built-ins and plug-ins, after aliases are resolved."""

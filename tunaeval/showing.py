@@ -48,7 +48,7 @@ def _line(self: _Shown) -> str:
 
 
 def _table(self: _Shown) -> str:
-    return table_html(self._in_short(), self._in_rows())
+    return table_html(self._in_short(), self._in_rows(), getattr(self, "_HEADS", ()))
 
 
 def shows_keywords(
@@ -70,10 +70,12 @@ def shows_keywords(
     function.__signature__ = shown  # type: ignore[attr-defined]  # `inspect` looks for this name
 
 
-def table_html(title: str, rows: Iterable[Sequence[str]]) -> str:
+def table_html(title: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
     """Return an HTML table with a caption and the first ten rows; a last row counts the others."""
     remaining = iter(rows)
     body = [_row(row) for row in islice(remaining, _ROWS)]
+    if body and heads:
+        body.insert(0, _row(heads).replace("td>", "th>"))
     more = sum(1 for _ in remaining)
     body += [_row(("…", f"and {more} more"))] if more else []
     return f"<table><caption>{_text(title, _LINE)}</caption>{''.join(body)}</table>"
@@ -168,3 +170,18 @@ def short_call(name: str, arguments: Mapping[str, object]) -> str:
 def counted(number: int, noun: str, nouns: str | None = None) -> str:
     """Return a number with its noun: "1 call", "2 calls"; `nouns` is an irregular plural."""
     return f"{number:,} {noun if number == 1 else nouns or f'{noun}s'}"
+
+
+def similar(name: str, names: Sequence[str]) -> list[str]:
+    """Return names that may have been meant: those with this prefix, else those spelled alike."""
+    begun = [one for one in names if len(name) >= _TELLING and one.startswith(name)]
+    from difflib import get_close_matches  # noqa: PLC0415 - most runs make no such error
+
+    return begun[:_MOST_NEAR] or get_close_matches(name, names, n=_MOST_NEAR, cutoff=_NEAR)
+
+
+_NEAR = 0.61
+"""The least similarity of a name that is suggested: `nope` and `openai` have 0.6."""
+_TELLING = 3
+"""The least length of a prefix that is completed to a suggestion."""
+_MOST_NEAR = 3

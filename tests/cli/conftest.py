@@ -77,7 +77,8 @@ def here(
 ) -> Tuna:
     """As `tuna`, but in this process, which is quicker."""
     monkeypatch.chdir(tmp_path)
-    for key in ("TUNAEVAL_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "TUNAEVAL_MODEL_FILE"):
+    keys = ("TUNAEVAL_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL", "TUNAEVAL_MODEL_FILE")
+    for key in (*keys, "COLUMNS"):
         monkeypatch.delenv(key, raising=False)
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -59,7 +59,7 @@ def test_the_hint_of_an_unknown_word_names_the_help_of_its_command(
         (["run", "--fail-under", "0.7"], "write 70% for it, or 0.7% for less than one percent"),
         (["run", "--level", "loose"], "invalid choice: 'loose'"),
         (["run", "--suite", "tunacod"], "did you mean 'tunacode'"),
-        (["run", "--suite", "no-such.json"], "no-such.json: no such file"),
+        (["run", "--suite", "no-such.json"], "'no-such.json' cannot be read: No such file"),
         (["run", "--client", "opena", "--base-url", "http://x"], "did you mean 'openai'"),
         (["run", "--client", "openai"], "--base-url"),
         (["run", "--client", "replay", "--model-file", "x"], "takes no --model-file"),

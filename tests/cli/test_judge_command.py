@@ -85,5 +85,7 @@ def test_replies_are_kept(here: Tuna, tmp_path: Path) -> None:
 def test_labels_that_are_not_there_are_said_before_any_model_is_sought(here: Tuna) -> None:
     done = here("judge", "calibrate", "nope.jsonl")
     assert done.returncode == 2
-    assert "found no file 'nope.jsonl'; wanted JSON lines" in done.stderr
+    assert (
+        "'nope.jsonl' cannot be read: No such file or directory; wanted JSON lines" in done.stderr
+    )
     assert "embedded" not in done.stderr

@@ -130,7 +130,7 @@ def test_every_model_is_asked_with_every_prompt_and_ranked(
     assert models.most_in_flight <= 4
     matrix = tunaeval.load_matrix(matrix_of(tmp_path))
     ranked = {one.name.words: one for one in matrix.ranking.cells}
-    assert {words: (one.score.passed, one.letters) for words, one in ranked.items()} == {
+    assert {words: (one.score.passed, one.ties) for words, one in ranked.items()} == {
         "good, terse": (COUNT, "a"),
         "good, kind": (COUNT, "a"),
         "poor, kind": (COUNT, "a"),
@@ -141,7 +141,7 @@ def test_every_model_is_asked_with_every_prompt_and_ranked(
     assert ranked["good, kind"].cost == pytest.approx(COUNT * (100 * 2 + 10 * 10) / 1e6)
     assert len(matrix.ranking.separating) == COUNT
     assert "good, terse" in done.stdout
-    assert "may be equally good" in done.stdout
+    assert "Same letter in `ties`: these scenarios cannot tell them apart." in done.stdout
     cells = matrix_of(tmp_path) / "cells"
     assert [path.name for path in sorted(cells.iterdir())] == ["01", "02", "03", "04"]
     assert tunaeval.load_report(cells / "02").passed == COUNT
@@ -156,12 +156,12 @@ def test_the_ranking_is_json_markdown_and_csv(
     )  # fmt: skip
     found = json.loads(done.stdout)
     assert [cell["model"] for cell in found["cells"]] == ["good", "poor"]
-    assert [cell["letters"] for cell in found["ranking"]["cells"]] == ["a", "b"]
+    assert [cell["ties"] for cell in found["ranking"]["cells"]] == ["a", "b"]
     assert [pair["real"] for pair in found["ranking"]["pairs"]] == [True]
     assert found["directory"] == str(Path("runs") / matrix_of(tmp_path).name)
     assert json.loads((tmp_path / "r.json").read_text()) == found
     rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
-    assert [(row["model"], row["letters"]) for row in rows] == [("good", "a"), ("poor", "b")]
+    assert [(row["model"], row["ties"]) for row in rows] == [("good", "a"), ("poor", "b")]
     assert "| `good` |" in (tmp_path / "r.md").read_text()
     matrix = matrix_of(tmp_path)
     shown = json.loads(here("show", "runs", "--json").stdout)

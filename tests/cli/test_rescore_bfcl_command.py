@@ -1,4 +1,4 @@
-"""`tunaeval rescore --from bfcl`, as it is typed."""
+"""`tunaeval rescore --from bfcl`, and suites of BFCL without its data, as they are typed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Tuna
-from tests.runs.bfcl_folders import write_prompts, write_results, write_scores
+from tests.runs.bfcl_folders import (
+    write_package,
+    write_prompts,
+    write_results,
+    write_scores,
+)
 
 REPAIRED = "[{'name': 'area.of', 'arguments': {'base': 0}}]"
 
@@ -83,3 +88,15 @@ def test_a_folder_without_results_is_said(here: Tuna, tmp_path: Path) -> None:
     done = here(*RESCORE)
     assert (done.returncode, done.stdout) == (2, "")
     assert "there are no results of BFCL below this path" in done.stderr
+
+
+def test_without_the_data_of_many_turns_a_run_names_both_commands(
+    tuna: Tuna, tmp_path: Path
+) -> None:
+    site = write_package(tmp_path / "site")
+    for category in ("base", "miss_func"):
+        done = tuna("run", "--suite", f"bfcl:multi_turn_{category}", path=site)
+        assert done.returncode == 2
+        assert "pip install --no-deps bfcl-eval" in done.stderr
+        assert "pip install 'tunaeval[bfcl]'" in done.stderr
+        assert done.stdout == ""

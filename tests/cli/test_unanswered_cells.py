@@ -17,6 +17,7 @@ import tunaeval
 from tests.cli.conftest import Tuna
 from tests.cli.test_matrix import COUNT, Models, matrix_of, models, numbers
 from tests.faults import Answer, FaultServer, Seen, completion
+from tests.reports.test_narrow_terminals import table_in
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure, UsageError
 from tunaeval.types import Reply, Request
 
@@ -69,23 +70,21 @@ def test_a_dead_cell_is_below_a_sound_one_on_every_page(
     done = matrix(here, numbers, dead, models.url, more=("--report", "r.html", "--report", "r.csv"))
     assert done.returncode == 2, "as the worst cell decides if any is ranked"
     words = f"not ranked: 0 of {COUNT} answered"
-    lines = " ".join(done.stdout.split())
-    assert lines.index("02 m2") < lines.index("01 m1")
-    assert f"score {words}; passed 0; of {COUNT}; no answer {COUNT}" in lines
-    assert f"letters a; passed {COUNT}; of {COUNT}; no answer 0" in lines
-    sound, gone = csv.DictReader((tmp_path / "r.csv").read_text().splitlines())
-    assert [sound[name] for name in ("cell", "passed", "of", "no answer")] == [
-        "02",
-        "24",
-        "24",
-        "0",
+    heads, sound, gone = (re.split(r" {2,}", line) for line in table_in(done.stdout))
+    assert heads[:7] == ["cell", "score", "passed", "of", "ties", "interval", "no answer"]
+    assert sound == ["02 m2", "100.0 %", "24", "24", "a", "86.2 to 100.0", "0", *sound[7:]]
+    assert gone[:5] == ["01 m1", words, "0", "24", "24"]
+    table = [*csv.DictReader((tmp_path / "r.csv").read_text().splitlines())]
+    names = ("cell", "score", "passed", "of", "ties", "no answer")
+    assert [[row[name] for name in names] for row in table] == [
+        ["02", "100.0 %", "24", "24", "a", "0"],
+        ["01", words, "0", "24", "", "24"],
     ]
-    assert [gone[name] for name in ("cell", "passed", "of", "no answer")] == ["01", "0", "24", "24"]
-    assert (gone["score"], gone["letters"]) == (words, "")
     page = (tmp_path / "r.html").read_text()
-    assert f'<td class="number">{words}</td>' in page
+    assert f'<td class="value" title="{words}">not ranked</td>' in page
     (head,) = re.findall(r'<table class="ranked">\s*<thead>.*?</thead>', page, re.DOTALL)
-    assert "<th>passed</th><th>of</th><th>no answer</th>" in head
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", head)
+    assert heads[:5] == ["cell", "score", "passed", "of", "ties"]
     assert f'<span class="quiet">0 of {COUNT} answered</span>' in page, "by tool"
 
 

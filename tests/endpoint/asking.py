@@ -48,11 +48,12 @@ def refusal(reply: httpx2.Response) -> str:
     return words
 
 
-def sent(reply: httpx2.Response) -> list[Any]:
-    """The events of a stream; each frame is one."""
+def sent(reply: httpx2.Response, *, comments: bool = False) -> list[Any]:
+    """The events of a stream; each frame is one, or a comment if there may be some."""
     assert reply.headers["content-type"].startswith("text/event-stream")
     assert reply.text.endswith("\n\n")
     lines = [frame.split("\n")[-1] for frame in reply.text.split("\n\n")[:-1]]
+    lines = [line for line in lines if not (comments and line.startswith(":"))]
     assert all(line.startswith("data: ") for line in lines)
     return [json.loads(line[6:]) for line in lines if line != "data: [DONE]"]
 

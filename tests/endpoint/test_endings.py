@@ -74,9 +74,6 @@ CASES = {
     "an answer without content": Case(
         GEMINI, candidate(reason="PROHIBITED_CONTENT"), "content_filter", {"content": None}
     ),
-    "a prompt that is blocked": Case(
-        GEMINI, {"promptFeedback": {"blockReason": "SAFETY"}}, "content_filter", {"content": None}
-    ),
     "an empty answer": Case(GEMINI, candidate(), "stop", {"content": None}),
     "tokens of thoughts": Case(
         GEMINI,
@@ -196,3 +193,57 @@ def test_an_error_of_the_upstream_is_one_whatever_its_status(path: str, document
     assert reply.status_code == 502
     assert "the upstream says: too busy" in reply.text
     assert model.turns[0].error == "the upstream says: too busy"
+
+
+def test_a_prompt_that_is_blocked_is_an_error_and_no_answer() -> None:
+    document = {"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {}}
+    with (
+        FaultServer(then=Answer(json.dumps(document).encode())) as server,
+        tunaeval.model_endpoint(upstream=server.base_url) as model,
+    ):
+        reply = httpx2.post(f"{model.url}/{GEMINI}", json=ASKED[GEMINI])
+    assert (reply.status_code, reply.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+    assert "the prompt was blocked: SAFETY" in reply.json()["error"]["message"]
+    assert (model.turns[0].message, model.calls) == (None, ())
+
+
+COUNTED = {
+    "chat/completions": {"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8,
+                         "prompt_tokens_details": {"cached_tokens": 4}, "cost": 0.1},
+    "responses": {"input_tokens": 5, "output_tokens": 3, "total_tokens": 8,
+                  "input_tokens_details": {"cached_tokens": 4},
+                  "output_tokens_details": {"reasoning_tokens": 2}},
+    "messages": {"input_tokens": 1, "cache_read_input_tokens": 4, "output_tokens": 3,
+                 "cache_creation_input_tokens": 0, "service_tier": "standard"},
+    GEMINI: {"promptTokenCount": 5, "candidatesTokenCount": 1, "thoughtsTokenCount": 2,
+             "cachedContentTokenCount": 4, "totalTokenCount": 8},
+}  # fmt: skip
+SAID_BY = {
+    "chat/completions": {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]},
+    "responses": items(SAID),
+    "messages": blocks(text("x"), stop="end_turn"),
+    GEMINI: candidate({"text": "x"}),
+}
+
+
+@pytest.mark.parametrize("path", COUNTED)
+def test_usage_is_passed_on_as_the_upstream_counted_it(path: str, tmp_path: Path) -> None:
+    """Also where it is streamed, and played from a cassette."""
+    key = "usageMetadata" if path == GEMINI else "usage"
+    document = {**SAID_BY[path], key: COUNTED[path]}
+    body, cassette = ASKED[path], tmp_path / "c.jsonl"
+    with (
+        FaultServer(then=Answer(json.dumps(document).encode())) as server,
+        tunaeval.model_endpoint(upstream=server.base_url, cassette=cassette, record=True) as model,
+    ):
+        whole = httpx2.post(f"{model.url}/{path}", json=body).json()
+        streams = path if path != GEMINI else path.replace(":g", ":streamG") + "?alt=sse"
+        more = {"stream": True, "stream_options": {"include_usage": True}}
+        streamed = httpx2.post(
+            f"{model.url}/{streams}", json=body | (more if path != GEMINI else {})
+        )
+    with tunaeval.model_endpoint(cassette=cassette) as played:
+        again = httpx2.post(f"{played.url}/{path}", json=body).json()
+    assert whole[key] == again[key] == COUNTED[path]
+    assert json.dumps(COUNTED[path], separators=(",", ":")) in streamed.text
+    assert (model.usage.prompt_tokens, model.usage.completion_tokens) == (10, 6)

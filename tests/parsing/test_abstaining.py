@@ -17,7 +17,7 @@ from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import AUTO, FORMATS
 from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.testing.laws import said
-from tunaeval.testing.streams import stream_of
+from tunaeval.testing.streams import stream_of, wrong_pieces
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
 TOOLS = tunaeval.to_tools([{"name": "ls", "parameters": {"properties": {"path": {}}}}])
@@ -241,18 +241,7 @@ def test_a_stream_is_what_the_whole_text_is(name: str, data: st.DataObject, leve
     result, events = stream_of(stream, chunks)
     assert result == whole
     assert not [event for event in events if event.name in names]
-    reclassified = any(event.kind == "reclassified" for event in events)
-    finished = [(event.index, event.call) for event in events if event.call]
-    assert reclassified or finished == [*enumerate(whole.calls)]
-    growing: dict[int | None, list[str]] = {}
-    for event in events:
-        if event.kind == "call_started":
-            growing[event.index] = []
-        elif event.kind == "arguments":
-            growing[event.index].append(event.text)
-        elif event.kind in ("call_dropped", "call_finished"):
-            del growing[event.index]
-    assert not growing
+    assert not wrong_pieces(events, result)
 
 
 def _check_the_rest(found: ParseResult, read: ParseResult, names: Collection[str]) -> None:

@@ -86,7 +86,7 @@ def is_told_apart(cells: int, scenarios: int, repeats: int, chance: Random) -> b
     ]
     ranking = rank(reports, [CellName(str(number), "m") for number in range(cells)])
     assert any(pair.is_real for pair in ranking.pairs) == (
-        len({cell.letters for cell in ranking.cells}) > 1
+        len({cell.ties for cell in ranking.cells}) > 1
     )
     return any(pair.is_real for pair in ranking.pairs)
 
@@ -116,7 +116,7 @@ def test_different_models_are_told_apart() -> None:
         for ok in (True, False)
     ]
     ranking = rank(reports, [CellName("0", "good"), CellName("1", "poor")])
-    assert [cell.letters for cell in ranking.cells] == ["a", "b"]
+    assert [cell.ties for cell in ranking.cells] == ["a", "b"]
 
 
 # --- what is ranked ------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_every_figure_is_over_what_all_ranked_cells_answered_in_all_repeats(
     for one in found.cells:
         number = int(one.name.cell) - 1
         assert one.no_answer == lost[number]
-        assert bool(one.letters) == (one.name.cell in ranked)
+        assert bool(one.ties) == (one.name.cell in ranked)
         if one.name.cell in ranked:
             passed = sum(cells[number][n].count("+") for n in common)
             assert (one.passed, one.of) == (passed, len(common) * repeats)
@@ -227,8 +227,8 @@ def test_a_cell_that_hardly_answered_is_not_ranked() -> None:
     found = ranking(["+", *"x" * 9], [*"+" * 9, "-"])
     solid, flaky = found.cells
     assert (solid.name.words, solid.passed, solid.of, solid.no_answer) == ("m2", 9, 10, 0)
-    assert (solid.letters, solid.not_ranked) == ("a", None)
-    assert (flaky.passed, flaky.of, flaky.no_answer, flaky.letters) == (1, 10, 9, "")
+    assert (solid.ties, solid.not_ranked) == ("a", None)
+    assert (flaky.passed, flaky.of, flaky.no_answer, flaky.ties) == (1, 10, 9, "")
     assert flaky.not_ranked == "not ranked: 1 of 10 answered"
     assert found.pairs == ()
 
@@ -348,10 +348,7 @@ def test_tables_have_what_passed_of_how_many_and_what_got_no_answer() -> None:
         ("1", "10", "9"),
     ]
     assert [row["score"] for row in rows] == ["90.0 %", "not ranked: 1 of 10 answered"]
-    assert "| letters | passed | of | no answer |" in ranking_markdown(found)
-    stream = StringIO()
-    show_ranking(found, stream)
-    assert "passed 9; of 10; no answer 0" in " ".join(stream.getvalue().split())
+    assert "| passed | of | ties | interval | no answer |" in ranking_markdown(found)
     one, other = ranking_object(found)["cells"]
     assert (one["passed"], one["of"], one["no_answer"], one["not_ranked"]) == (9, 10, 0, None)
     assert other["not_ranked"] == "not ranked: 1 of 10 answered"

@@ -165,5 +165,5 @@ def test_unknown_tokens_and_latency_stay_unknown() -> None:
 def test_a_gap_between_levels_is_pointed_out() -> None:
     generous: dict[Level, bool] = {"strict": False, "standard": False, "lenient": True}
     page = shown(report(*[result(levels=generous)] * 5, *[result(ok=True)] * 95))
-    assert "lenient reads 5.0 points more than standard" in page
+    assert "5.0 points more pass at lenient than at standard" in page
     assert "standard reads" not in page

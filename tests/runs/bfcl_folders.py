@@ -86,3 +86,86 @@ def write_scores(results: Path, failed: Iterable[Any], total: int) -> Path:
     rows = [{"id": one, "valid": False} for one in failed]
     head = {"accuracy": 0.5, "correct_count": total - len(rows), "total_count": total}
     return write_lines(place.with_name(name), [head, *rows])
+
+
+TICKETS = """
+import time
+
+
+class TicketAPI:
+    def __init__(self):
+        {init}
+        self.opened = []
+        self._private = time.time()
+
+    def _load_scenario(self, scenario, long_context=False):
+        self.opened = scenario.get("opened", [])
+
+    def open(self, title, urgent=False):
+        self.opened.append([title, urgent])
+        return {{"number": len(self.opened)}}
+
+    def close(self, number):
+        return "closed " + self.opened.pop(number - 1)[0]
+
+    def count(self):
+        return len(self.opened)
+
+    def wait(self, exponent=1):
+        time.sleep(60)
+
+    def exit(self):
+        raise AssertionError("this is never run")
+
+    def leave(self):
+        raise SystemExit("left")
+"""
+"""A class in the place of BFCL's of that name; `init` is what its constructor does first."""
+
+
+def write_package(folder: Path, init: str = "pass") -> Path:
+    """A package `bfcl_eval` with this class and no data, and an `mpmath`; the folder."""
+    place = folder / "bfcl_eval" / "eval_checker" / "multi_turn_eval" / "func_source_code"
+    place.mkdir(parents=True)
+    for package in (place, *place.parents):
+        if package == folder:
+            break
+        (package / "__init__.py").touch()
+    (place / "ticket_api.py").write_text(TICKETS.format(init=init))
+    (folder / "mpmath.py").touch()
+    return folder
+
+
+def write_task_prompts(folder: Path, category: str, rows: Iterable[Any]) -> Path:
+    """Prompts of many turns for this class, of rows {question, ground_truth, ...}; the folder."""
+    names = {
+        "open": ["title"],
+        "close": ["number"],
+        "count": [],
+        "wait": [],
+        "exit": [],
+        "leave": [],
+    }
+    kinds = {"title": "string", "number": "integer", "urgent": "boolean"}
+    functions = [
+        {
+            "name": name,
+            "description": name,
+            "parameters": {
+                "type": "dict",
+                "properties": {one: {"type": kinds[one]} for one in required},
+                "required": required,
+            },
+        }
+        for name, required in names.items()
+    ]
+    write_lines(folder / "multi_turn_func_doc" / "ticket_api.json", functions)
+    file = f"BFCL_v4_multi_turn_{category}.json"
+    each = [
+        {"involved_classes": ["TicketAPI"], "initial_config": {}, **row}
+        | {"id": f"multi_turn_{category}_{number}"}
+        for number, row in enumerate(rows)
+    ]
+    write_lines(folder / file, each)
+    write_lines(folder / "possible_answer" / file, each)
+    return folder

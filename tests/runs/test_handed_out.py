@@ -100,8 +100,10 @@ class Handed:
         self.take(rows)
         return "ok"
 
-    def user(self, messages: Sequence[JsonObject]) -> str | None:
-        self.take(messages)
+    def user(self, messages: Sequence[JsonObject], episode: tunaeval.Episode) -> str | None:
+        task = episode.scenario.task
+        assert task is not None
+        self.take(messages, episode.scenario.metadata, task.files)
         return None
 
     def judged(self, state: tunaeval.FinalState, **settings: Any) -> tuple[bool, str]:

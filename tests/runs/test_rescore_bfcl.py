@@ -256,10 +256,10 @@ def test_a_prompt_whose_answer_cannot_be_is_left_out(tmp_path: Path) -> None:
 def test_categories_that_are_not_judged_are_named(tmp_path: Path) -> None:
     prompts = write_prompts(tmp_path / "prompts", "v4", "simple", 1)
     write_results(tmp_path / "r", "v4", "simple", [called(0)])
-    write_results(tmp_path / "r", "v4", "multi_turn_base", [[["x"]]])
+    write_results(tmp_path / "r", "v4", "web_search_base", [[["x"]]])
     write_results(tmp_path / "r", "v4", "simple_java", ["x"])
     model = only(tmp_path / "r", prompts)
-    assert (model.left_out, model.faults) == (("multi_turn_base", "simple_java"), [])
+    assert (model.left_out, model.faults) == (("simple_java", "web_search_base"), [])
 
 
 def test_of_two_versions_of_a_category_the_newer_counts(tmp_path: Path) -> None:

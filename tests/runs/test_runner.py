@@ -38,6 +38,29 @@ def test_a_run_is_read_back_from_its_directory(
     assert load_report(report.directory) == report
 
 
+def test_a_kept_run_has_its_results_in_the_order_of_the_suite(
+    make_suite: MakeSuite, parser: Parser, tmp_path: Path
+) -> None:
+    """However they arrived: the file has them in that order."""
+    suite = make_suite(3)
+    begun = SuiteRun(suite, Answers(good), parser, RunOptions(repeats=2), out=tmp_path)
+
+    async def backwards() -> None:
+        for index in (2, 0, 1):
+            await begun.run_one(index, 2)
+            await begun.run_one(index, 1)
+
+    asyncio.run(backwards())
+    report = run(suite, Answers(good), parser, RunOptions(repeats=2), out=tmp_path, run_id="kept")
+    file = Path(report.directory or "") / "results.jsonl"
+    file.write_bytes(b"".join(reversed(file.read_bytes().splitlines(keepends=True))))
+    kept = load_report(report.directory or "").results
+    expected = [(f"call-{number}", repeat) for number in (1, 2, 3) for repeat in (1, 2)]
+    for results in (begun.report().results, kept):
+        assert [(one.scenario, one.repeat) for one in results] == expected
+        assert [one.index for one in results] == [0, 0, 1, 1, 2, 2]
+
+
 def test_run_json_tells_how_the_run_was_made(
     make_suite: MakeSuite, parser: Parser, tmp_path: Path
 ) -> None:

@@ -120,7 +120,7 @@ ERRORS: dict[str, tuple[str, object, tuple[str, ...]]] = {
     "no prompt file": (
         "a.json",
         suite(system_prompt_file="p.md"),
-        ("a.json, system_prompt_file: there is no file 'p.md'",),
+        ("a.json, system_prompt_file: 'p.md' cannot be read: No such file",),
     ),
     "a prompt file above": ("a.json", suite(system_prompt_file="../p.md"), ("own folder",)),
     "a prompt file elsewhere": ("a.json", suite(system_prompt_file="/etc/hosts"), ("own folder",)),
@@ -296,9 +296,10 @@ def test_a_name_that_is_not_built_in_has_near_misses() -> None:
 
 
 def test_a_path_that_is_no_file_is_told_apart(tmp_path: Path) -> None:
-    with pytest.raises(SuiteError, match=r"none\.json: no such file; .* smoke, tunacode"):
+    words = r"none\.json' cannot be read: No such file .* smoke, tunacode"
+    with pytest.raises(SuiteError, match=words):
         load_suite(tmp_path / "none.json")
-    with pytest.raises(SuiteError, match="a directory, no file"):
+    with pytest.raises(SuiteError, match="cannot be read: it is a directory"):
         load_suite(str(tmp_path))
 
 

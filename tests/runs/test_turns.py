@@ -132,7 +132,7 @@ def test_a_signal_ends_it(tmp_path: Path) -> None:
 def test_a_user_goes_on_by_script_and_then_by_a_callable(tmp_path: Path) -> None:
     said: list[int] = []
 
-    async def user(messages: Sequence[Any]) -> str | None:
+    async def user(messages: Sequence[Any], _: tunaeval.Episode) -> str | None:
         said.append(len(messages))
         return "And once more." if len(said) == 1 else None
 
@@ -202,7 +202,7 @@ def test_a_bad_tool_is_a_result_or_an_end_and_never_a_crash(tmp_path: Path, kind
     limits = {"seconds": 1.5 if kind == "hangs" else 60}
     suite = suite_of(tmp_path, {**TASK, "limits": limits})
 
-    def tools(workspace: tunaeval.Workspace) -> dict[str, Any]:
+    def tools(workspace: tunaeval.Workspace, _: tunaeval.Episode) -> dict[str, Any]:
         return {**tunaeval.workspace_tools(workspace), "read_file": bad(kind)}
 
     environment = tunaeval.Environment(tools=tools)

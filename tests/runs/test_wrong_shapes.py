@@ -165,10 +165,10 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
     ("use", "words"),
     [
         (
-            lambda: scripted(suite=[]),
+            lambda: scripted(suite=5),
             (
-                "name of a built-in suite (everyday, repair-tasks, smoke, tunacode) or the path of "
-                "a suite file"
+                "name of a built-in suite (everyday, repair-tasks, smoke, tunacode), the path of "
+                "a suite file, or what such a file has"
             ),
         ),
         (lambda: scripted(client=42), "client is 42; wanted a name (llamacpp, openai, replay, "),
@@ -193,7 +193,7 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
         ),
         (
             lambda: scripted(suite=[{"id": "a"}]),
-            "; write scenarios of a program to a file first (tunaeval.run takes a",
+            "suite, scenario 1, prompt: is missing; every scenario needs it",
         ),
         (lambda: scripted(options={"level": "strict"}), "wanted tunaeval.RunOptions(...)"),
         (lambda: scripted(level="Strict"), "no level is called 'Strict'; did you mean 'strict'?"),

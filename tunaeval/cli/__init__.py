@@ -35,6 +35,7 @@ GROUPS = {
     "Ask models": {
         "run": "ask a model the scenarios of a suite, and score its calls",
         "show": "show a stored run: its summary, its failures, or one conversation",
+        "view": "show stored runs in a browser, also while they are written",
         "report": "write a page, a table or annotations about stored runs",
         "compare": "compare runs with the first, scenario by scenario, with intervals",
         "rescore": "score the replies of a stored run again by other rules, without a model",

@@ -20,7 +20,7 @@ from tunaeval.endpoint.agents import COMMAND, CommandClient
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files.keys import Secret
 from tunaeval.files.packed_files import read_plain
-from tunaeval.files.plain_files import is_there
+from tunaeval.files.plain_files import is_there, unread
 from tunaeval.files.reply_store import cache_in
 from tunaeval.plugins import registries
 from tunaeval.runs.api import usual_options
@@ -195,11 +195,8 @@ def _replies(file: str) -> list[JsonValue]:
         lines = read_plain(file).decode().splitlines()
         return [decoded(line) for line in lines if line.strip()]
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(
-            f"{file!r} cannot be read as a script: {why}; wanted JSON lines, each a string "
-            "or a message"
-        ) from error
+        words = unread(file, "wanted JSON lines, each a string or a message", error)
+        raise UsageError(f"the script {file!r} {words}") from error
 
 
 def _ask_of(client: Client, arguments: argparse.Namespace) -> Ask:

@@ -21,6 +21,7 @@ from typing import Any
 
 from tunaeval.errors import UsageError
 from tunaeval.runs.run_matrix import named_prompts, paired, prompt_text
+from tunaeval.tasks.suites.variables import prompted
 from tunaeval.types.runs import Suite
 
 from .options import add_options, options_in
@@ -121,7 +122,7 @@ def prompts_of(arguments: argparse.Namespace) -> list[tuple[str | None, str | No
 def with_prompt(suite: Suite, arguments: argparse.Namespace) -> Suite:
     """Return the suite, with the system prompt in the file that the options name, if any."""
     file = arguments.system_prompt
-    return suite if file is None else suite.with_(system_prompt=prompt_text(Path(file)))
+    return suite if file is None else prompted(suite, prompt_text(Path(file)), file)
 
 
 def as_lists(options: Mapping[str, object]) -> Iterator[tuple[str, object]]:

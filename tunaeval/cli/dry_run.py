@@ -15,7 +15,7 @@ from tunaeval.reports.wording import asked_with
 from tunaeval.runs.episode import Trial
 from tunaeval.runs.matrix import Cell
 from tunaeval.runs.options import prompt_of
-from tunaeval.runs.prompts import asking_by, retry_prompt, said
+from tunaeval.runs.prompts import asked_by, asking_by, retry_prompt, said
 from tunaeval.showing import counted
 from tunaeval.types.messages import Usage
 
@@ -78,10 +78,8 @@ def forecast_of(cell: Cell) -> Forecast:
     told = cell.told or asking_by(cell.suite, options.ask, cell.parser, options.constrain)
     characters = most_requests = 0
     for scenario in cell.suite.scenarios:
-        own, tools = told, cell.suite.tools
-        if scenario.tools is not None:
-            tools = scenario.tools
-            own = told.remade(cell.suite.with_(tools=tools))
+        tools = cell.suite.tools if scenario.tools is None else scenario.tools
+        own = asked_by(told, cell.suite, scenario, tools)
         messages = own.messages(scenario.prompt, scenario.messages)
         trial = Trial(scenario, tools, reading(cell.parser, tools), options)
         request = trial.request(own, messages)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tunaeval
 from tunaeval.errors import UsageError
-from tunaeval.files.plain_files import is_absent, is_there
+from tunaeval.files.plain_files import is_absent, is_there, unread
 from tunaeval.files.records import json_text
 from tunaeval.reports.statistics import Corrected, Kappa
 from tunaeval.scoring.judging.calibration import Calibration, CategoryCalibration, rough
@@ -31,10 +31,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.out and is_there(arguments.out):
         raise UsageError(f"--out {arguments.out!r} exists already; choose another file")
     if is_absent(arguments.labels):
-        raise UsageError(
-            f"found no file {arguments.labels!r}; wanted JSON lines, a transcript with its labels "
-            "on each"
-        )
+        words = unread(arguments.labels, "wanted JSON lines, each a transcript with its labels")
+        raise UsageError(f"{arguments.labels!r} {words}")
     found = tunaeval.calibrate(
         arguments.labels,
         _judge_of(arguments),

@@ -22,9 +22,10 @@ from pathlib import Path
 
 from tunaeval.errors import ToolsError, UnknownNameError, UsageError
 from tunaeval.files.packed_files import read_plain
-from tunaeval.files.plain_files import is_there
+from tunaeval.files.plain_files import is_there, unread
 from tunaeval.registry import words_of
 from tunaeval.reports.drift import compare_tools
+from tunaeval.runs.run_matrix import prompt_text
 from tunaeval.showing import brief, counted
 from tunaeval.tasks.suites.loading import (
     catalogue_names,
@@ -71,10 +72,8 @@ def _text(path: Path) -> str:
     try:
         return read_plain(path).decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ToolsError(
-            f"{path} cannot be read: {why}; wanted a JSON file with a list of tools"
-        ) from error
+        words = unread(path, "wanted a JSON file with a list of tools", error)
+        raise ToolsError(f"{str(path)!r} {words}") from error
 
 
 _MOST_SHOWN = 5
@@ -115,8 +114,17 @@ def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Sui
                 raise UsageError(
                     f"{option} {name!r} and --exclude {name!r} contradict each other; leave one out"
                 )
-    suite = load_suite(arguments.suite, bfcl=arguments.bfcl, exclude=arguments.exclude, tools=tools)
+    files = arguments.system_prompt or ()
+    prompts = [prompt_text(Path(file)) for file in ([files] if isinstance(files, str) else files)]
+    suite = load_suite(
+        arguments.suite,
+        bfcl=arguments.bfcl,
+        exclude=arguments.exclude,
+        tools=tools,
+        system_prompts=prompts,
+    )
     left = suite.where(ids=arguments.ids, tags=arguments.tags, like=arguments.patterns)
+    left = left if arguments.split is None else left.split(arguments.split)
     return left if arguments.faults is None else with_faults(left, arguments.faults)
 
 

@@ -139,6 +139,14 @@ def share(text: str) -> float:
     return percentage(text) / 100
 
 
+def any_share(text: str) -> float:
+    """Read "0.2" or "20%" as 0.2."""
+    is_percentage = text.endswith("%")
+    wanted = "a share from 0 to 1, or a percentage with %"
+    read = number(wanted, lambda found: 0 <= found <= (100 if is_percentage else 1))
+    return read(text.removesuffix("%")) / (100 if is_percentage else 1)
+
+
 def secret(text: str) -> str:
     """Return the text as a Secret, which is hidden wherever it is shown."""
     return Secret(text)
@@ -162,6 +170,7 @@ def error_budget(text: str) -> ErrorBudget:
 
 _TYPES: dict[str, Callable[[str], Any]] = {
     "above-zero": number("a number above 0", lambda found: 0 < found < math.inf),
+    "any-share": any_share,
     "amount": number("a number, 0 or more", lambda found: 0 <= found < math.inf),
     "error-budget": error_budget,
     "fields": fields,

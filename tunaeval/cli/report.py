@@ -44,7 +44,9 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if is_one_matrix:
         RequestedReport(Path(), writer).refuse_matrix()
     if arguments.out:
-        try_to_write(Path(arguments.out))
+        try_to_write_by(writer, Path(arguments.out))
+    elif getattr(writer, "writes_folder", False):
+        raise UsageError(f"{writer.name!r} writes a directory; name it with -o DIR")
     elif arguments.writer == "parquet" and output.out.isatty():
         raise UsageError("Parquet is binary and cannot be shown on a terminal; give -o FILE")
     matrix = load_matrix(runs[0]) if is_one_matrix else None
@@ -61,6 +63,12 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
                 for line in source:
                     output.write(line)
     return 0
+
+
+def try_to_write_by(writer: Writer, path: Path) -> None:
+    """Raise RecordError if the writer could not write there."""
+    is_folder = getattr(writer, "writes_folder", False)
+    try_to_write(path / "data" / ".new" if is_folder else path)
 
 
 SUFFIXES = {
@@ -148,7 +156,7 @@ def asked_for(files: Sequence[str], writer: str | None) -> list[RequestedReport]
         RequestedReport(Path(file), writer_called(writer or by_suffix(file))) for file in files
     ]
     for file in found:
-        try_to_write(file.path)
+        try_to_write_by(file.writer, file.path)
     return found
 
 

@@ -29,7 +29,8 @@ _NOT_KEPT = frozenset(
 _GATE = ("fail_under", "max_errors")
 """The run's gate: a continued run has to pass it, too, so it is not lost by resuming."""
 
-_PATHS = ("suite", "bfcl", "model_file", "recording", "faults", "ca", "cert", "cert_key", "cache")
+_PATHS = ("suite", "bfcl", "model_file", "recording", "faults", "ca", "cert", "cert_key", "cache",
+          "trained_on")  # fmt: skip
 """Options that may be paths: kept as paths from the root, so that a run goes on from anywhere."""
 
 _BY_FIELD = {

@@ -25,11 +25,14 @@ from tunaeval.reports.ranking import cost_of, show_ranking
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.reports.wording import interruption, resumption
 from tunaeval.runs.budget import Budget
+from tunaeval.runs.driving import Environment
 from tunaeval.runs.harnesses import OURS, made_harness, run_by, takes_of
 from tunaeval.runs.matrix import Cell, Matrix, MatrixRun, is_matrix, matrix_object
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.runner import AsyncHarness, SuiteRun
+from tunaeval.runs.trained_on import refuse_trained
 from tunaeval.showing import counted
+from tunaeval.tasks.sandbox import sandbox_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Scenario, Suite
@@ -74,14 +77,15 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
     whole = with_prompt(chosen_suite(arguments, output), arguments)
     written = asked_for(arguments.report, arguments.writer)
     _refuse_unwritable(arguments)
-    suite = _shortened(whole, arguments.limit)
+    suite = _shortened(whole, arguments)
     chosen = make_client(arguments, suite, output)
     if arguments.dry_run:
         cell = _cell(suite, Column(arguments.model or "", arguments), None, chosen)
         return print_estimate([cell], arguments, output)
     if isinstance(chosen.client, ReplayClient):
         _refuse_to_record_replay(arguments)
-        if not (arguments.ids or arguments.tags or arguments.patterns or arguments.exclude):
+        chosen_by = ("ids", "tags", "patterns", "exclude", "split")
+        if not any(getattr(arguments, one) for one in chosen_by):
             _compare_suites(chosen.client, whole, output)
     report, answered, ended = _run(suite, chosen, arguments, output, begun_with)
     if arguments.json:
@@ -128,6 +132,7 @@ def _run(
     the exit code if a signal ended the run early, else None.
     """
     name, parser = arguments.harness, sole_parser_for(arguments.format)
+    environment = _environment(arguments)
     live = Live(output.err, in_flight=lambda: suite_run.in_flight)
     harness = made_harness(
         name,
@@ -137,11 +142,13 @@ def _run(
             "resume": arguments.resume,
             "retry_failures": arguments.retry_failures,
             "take_over": arguments.take_over,
-            "environment": None,
+            "environment": environment,
             "on_result": None if arguments.quiet else live,
             "budget": _budget(arguments),
         },
-        {one for one in _GIVEN if getattr(arguments, one, None)} | _bounded(arguments),
+        {one for one in _GIVEN if getattr(arguments, one, None)}
+        | _bounded(arguments)
+        | ({"environment"} if environment else set()),
         told=chosen.told(suite),
         prices=(arguments.price_in, arguments.price_out),
     )
@@ -186,6 +193,11 @@ def _announce(
 
 
 _GIVEN = ("resume", "retry_failures", "take_over")
+
+
+def _environment(arguments: argparse.Namespace) -> Environment | None:
+    sandbox = sandbox_of(arguments.sandbox, arguments.sandbox_bind)
+    return None if sandbox is None else Environment(sandbox=sandbox)
 
 
 def _bounded(arguments: argparse.Namespace) -> set[str]:
@@ -236,11 +248,17 @@ _AS_GIVEN = (
 """Options of the command line that are options of a run."""
 
 
-def _shortened(suite: Suite, limit: int | None) -> Suite:
-    """Return a suite of the first `limit` scenarios, which has a digest of its own."""
-    if limit is None or limit >= len(suite.scenarios):
-        return suite
-    return suite.where(limit=limit)
+def _shortened(suite: Suite, arguments: argparse.Namespace) -> Suite:
+    """Return a suite of the first scenarios, as many as `--limit` says, with a digest of its own.
+
+    Raises UsageError if the model was trained on one of them.
+    """
+    limit = arguments.limit
+    if limit is not None and limit < len(suite.scenarios):
+        suite = suite.where(limit=limit)
+    if arguments.trained_on is not None:
+        refuse_trained(suite, Path(arguments.trained_on))
+    return suite
 
 
 def _refuse_to_record_replay(arguments: argparse.Namespace) -> None:
@@ -320,7 +338,7 @@ def _run_matrix(
     """Ask every model with every system prompt, print the ranking, and return the exit code."""
     _refuse_free_text(arguments)
     _refuse_for_cells(arguments, len(columns) * len(prompts))
-    suite = _shortened(chosen_suite(arguments, output), arguments.limit)
+    suite = _shortened(chosen_suite(arguments, output), arguments)
     written = asked_for(arguments.report, arguments.writer)
     for report in written:
         report.refuse_matrix()
@@ -344,6 +362,7 @@ def _run_matrix(
         take_over=arguments.take_over,
         budget=_budget(arguments),
         max_errors=arguments.max_errors,
+        environment=_environment(arguments),
     )
     _check_servers(columns, cells, matrix_run, output)
     if words := expected_bare(suite, matrix_run.runs[0].info.profile):

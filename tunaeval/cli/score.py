@@ -16,7 +16,7 @@ from tunaeval import score
 from tunaeval.data.adapters.documents import event_files, read_path
 from tunaeval.errors import ExpectationError, UsageError
 from tunaeval.files.packed_files import read_plain
-from tunaeval.files.plain_files import is_directory
+from tunaeval.files.plain_files import is_directory, unread
 from tunaeval.files.records import json_text
 from tunaeval.scoring.settings import ScoreSettings
 from tunaeval.showing import brief, counted, visible
@@ -151,11 +151,12 @@ def _expectation(text: str) -> JsonValue:
             text = read_plain(text).decode("utf-8-sig")
         return decoded(text)
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ExpectationError(
-            f"{source}: {why}; wanted a JSON object such as "
-            '{"calls": [{"name": "read_file"}]}, or a file that contains one'
-        ) from error
+        wanted = (
+            'wanted a JSON object such as {"calls": [{"name": "read_file"}]}, or a file that '
+            "contains one"
+        )
+        why = unread(text, wanted, error) if isinstance(error, OSError) else f"{error}; {wanted}"
+        raise ExpectationError(f"{source}: {why}") from error
 
 
 def _forbidden(text: str) -> JsonValue:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.files.keys import COVER
 from tunaeval.files.packed_files import read_plain
-from tunaeval.files.plain_files import is_absent
+from tunaeval.files.plain_files import is_absent, unread
 
 if TYPE_CHECKING:
     from tunaeval.types.calls import JsonObject, JsonValue  # --help must be quick
@@ -109,8 +109,8 @@ def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:
     except RecursionError:
         is_deep = True
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(f"{path} cannot be read: {why}; repair it, or move it away") from error
+        words = unread(path, "repair it, or move it away", error)
+        raise UsageError(f"{str(path)!r} {words}") from error
     if is_deep:
         raise UsageError(f"{path} is nested too deeply to be read; write fewer levels, or move it")
     for name in below:

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
-from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.errors import RecordError, UnknownNameError, UsageError
 from tunaeval.files.records import json_text
 from tunaeval.reports.console import failed_lines, show
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.page.console import show_scenario
 from tunaeval.reports.page.scenario import Viewer
-from tunaeval.reports.ranking import show_ranking
-from tunaeval.runs.directory import found_run, load_report
+from tunaeval.reports.ranking import CellName, show_ranking
+from tunaeval.runs.directory import found_run, load_report, runs_below
 from tunaeval.runs.matrix import is_matrix, load_matrix, matrix_object
-from tunaeval.showing import counted
+from tunaeval.showing import counted, visible
 from tunaeval.types.runs import Report
 
 from .output import Output
+
+RUNS = "runs"
+"""Where the newest run is looked for if none is named, as `tunaeval run` keeps its runs there."""
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
@@ -28,12 +33,13 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         raise UsageError(_several(arguments.runs))
     (path,) = taken_runs(arguments, output)
     if is_matrix(path):
-        return _matrix(path, arguments, output)
+        _matrix(path, arguments, output)
+        return 0
     report = load_report(path)
     if arguments.scenario:
         _conversation(report, arguments, output)
     elif arguments.failed:
-        _failed(report, arguments, output)
+        _failed([report], arguments, output)
     elif arguments.json:
         output.result(json_text(summary_object(report)))
     else:
@@ -42,9 +48,16 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
 
 
 def taken_runs(arguments: argparse.Namespace, output: Output) -> list[Path]:
-    """Return the directories of the runs that a command names. Print which run is taken from a
-    directory that only contains runs. Raise RecordError if there are several and no `--latest`.
+    """Return the directories of the runs that a command names, or the newest run below `runs` if it
+    names none. Print which run is taken, here and from a directory that only contains runs. Raise
+    RecordError if that has several and there is no `--latest`, and if there is no run.
     """
+    if not arguments.runs:
+        found = runs_below(Path(RUNS))
+        if not found:
+            raise RecordError(f"there is no run below {RUNS}/; `tunaeval run` keeps its runs there")
+        output.note(f"tunaeval: the newest run is {found[-1]}")
+        return found[-1:]
     found = [found_run(path, latest=arguments.latest) for path in arguments.runs]
     for path, run in zip(arguments.runs, found, strict=True):
         if run != Path(path):
@@ -52,18 +65,19 @@ def taken_runs(arguments: argparse.Namespace, output: Output) -> list[Path]:
     return found
 
 
-def _matrix(path: Path, arguments: argparse.Namespace, output: Output) -> int:
-    """Print the ranking of a kept matrix."""
-    if arguments.scenario or arguments.failed:
+def _matrix(path: Path, arguments: argparse.Namespace, output: Output) -> None:
+    """Print the ranking of a kept matrix, or the failures of its cells."""
+    if arguments.scenario:
         raise UsageError(
             f"{path} is a matrix; name one of its cells, such as {path / 'cells' / '01'}"
         )
     matrix = load_matrix(path)
-    if arguments.json:
+    if arguments.failed:
+        _failed(matrix.cells, arguments, output, matrix.names)
+    elif arguments.json:
         output.result(json_text(matrix_object(matrix)))
     else:
         output.draw(partial(show_ranking, matrix.ranking))
-    return 0
 
 
 def _several(runs: list[str]) -> str:
@@ -94,13 +108,24 @@ def _conversation(report: Report, arguments: argparse.Namespace, output: Output)
         output.draw(partial(show_scenario, viewer.look(one)))
 
 
-def _failed(report: Report, arguments: argparse.Namespace, output: Output) -> None:
-    count = 0
-    for one in (result for result in report.results if not result.ok):
-        count += 1
+def _failed(
+    reports: Sequence[Report],
+    arguments: argparse.Namespace,
+    output: Output,
+    cells: Sequence[CellName] = (),
+) -> None:
+    """Print each result that did not pass, in a matrix below its cell."""
+    for report, cell in zip_longest(reports, cells):
+        failed = [one for one in report.results if not one.ok]
         if arguments.json:
-            output.result(json_text(one.model_dump()))
-        else:
+            more = {} if cell is None else {"cell": cell.cell}
+            for one in failed:
+                output.result(json_text(more | one.model_dump()))
+            continue
+        if cell is not None:
+            output.result(f"{visible(f'{cell.cell} {cell.words}')}:")
+        for one in failed:
             output.result("\n".join(failed_lines(one)))
-    if not arguments.json:
-        output.note(f"tunaeval: {count} of {counted(len(report.results), 'result')} did not pass")
+        whose = "" if cell is None else f"{cell.cell}: "
+        of = counted(len(report.results), "result")
+        output.note(f"tunaeval: {whose}{len(failed)} of {of} did not pass")

@@ -55,6 +55,8 @@ def _list_all(arguments: argparse.Namespace, output: Output) -> int:
 
 def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     profile = arguments.profile or suite.profile or "strict"
+    for note in suite.notes:
+        output.note(f"tunaeval: {note}")
     found, told, count = [], monotonic(), counted(len(suite.scenarios), "scenario")
     for one in checked(suite, profile=profile):
         found.append(one)

@@ -140,7 +140,7 @@ def read_reply(
         raise TryFailed("the reply has no choices: 'choices' is an empty list")
     found = (recognised(answer) or APIS["chat"]).read_reply(answer)
     if found.message is None:
-        words = error_words(answer) or f"'choices' is {choices!r}"
+        words = found.error or error_words(answer) or f"'choices' is {choices!r}"
         raise TryFailed("wanted a chat completion with a message in 'choices'", said=words)
     if found.error is not None or found.reason == "error":
         raise TryFailed("the server ended the reply with an error", said=found.error or "no reason")

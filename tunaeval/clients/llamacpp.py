@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from tunaeval.errors import ClientSetupError
-from tunaeval.files.plain_files import open_plain, table_of
+from tunaeval.files.plain_files import open_plain, table_of, unread
 from tunaeval.tools.processes import PIPE, Child
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request
@@ -253,9 +253,9 @@ def read_weights(path: Path, source: str) -> Weights:
         with open_plain(path) as file:
             about = _read_head(file)
     except OSError as error:
+        wanted = f"wanted a GGUF file, such as the one of: {INSTALL_WEIGHTS}"
         raise ClientSetupError(
-            f"{source} names {str(path)!r}, which cannot be read ({error.strerror}); "
-            f"wanted a GGUF file, such as the one of: {INSTALL_WEIGHTS}"
+            f"{source} names {str(path)!r}, which {unread(path, wanted, error)}"
         ) from None
     except (ValueError, struct.error) as error:
         raise ClientSetupError(

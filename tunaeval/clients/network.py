@@ -27,6 +27,7 @@ import httpx2
 
 from tunaeval.errors import ClientSetupError
 from tunaeval.files.keys import Secret, SecretBytes, long_enough, of_headers, remember, shown_safely
+from tunaeval.files.plain_files import is_there, unread
 
 from .pace import REFUSED, TryFailed
 
@@ -126,9 +127,9 @@ class Network:
         try:
             return ssl.create_default_context(cafile=file, capath=folder)
         except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            wanted = "name a file of certificates in PEM, or leave it out"
             raise ClientSetupError(
-                f"{what} cannot be read: {getattr(error, 'strerror', None) or error}; name a file "
-                "of certificates in PEM, or leave it out"
+                f"{what} {unread(file or folder or '', wanted, error)}"
             ) from error
 
     def identity(self) -> ssl.SSLContext:
@@ -211,10 +212,9 @@ def _show(context: ssl.SSLContext, cert: str, key: str | None) -> None:
             words = f"it or its key {key!r} is not in PEM ({reason or error})"
         raise ClientSetupError(f"the client certificate {cert!r} cannot be used: {words}") from None
     except OSError as error:
-        raise ClientSetupError(
-            f"the client certificate {cert!r} or its key {key!r} cannot be read: "
-            f"{error.strerror or error}"
-        ) from error
+        missing = key if key and is_there(cert) else cert
+        words = unread(missing, "wanted files in PEM", error)
+        raise ClientSetupError(f"the client certificate {missing!r} {words}") from error
 
 
 _CONNECTIONS = 16

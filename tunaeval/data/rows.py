@@ -24,10 +24,9 @@ from typing import IO, Any, NamedTuple, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import LONGEST, PACKED, lines_in, opened
-from tunaeval.files.plain_files import open_plain, table_of
+from tunaeval.files.plain_files import open_plain, table_of, unread
 from tunaeval.rewards.gold import Gold
-from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
-from tunaeval.types.exchange import openai_call
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, openai_call
 from tunaeval.types.json_text import decoded
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis
@@ -187,6 +186,7 @@ def linked(messages: Sequence[Message]) -> Iterator[tuple[list[str], Diagnosis |
         yield ids, Diagnosis(code, LOSSES[code]) if code else None
 
 
+_WANTED = "wanted a file of rows, or - for stdin"
 _RESPONSE = ("<tool_response>", "</tool_response>")
 _NEXT_RESPONSE = re.compile(r"</tool_response>\s*<tool_response>")
 
@@ -252,7 +252,7 @@ def rows_of_lines(lines: Iterable[bytes]) -> Iterator[Raw]:
 
 
 def _of_text_file(path: Path, *, may_be_list: bool) -> Iterator[Raw]:
-    with opened(str(path), words="{file} cannot be read: {why}") as file:
+    with opened(str(path), wanted=_WANTED) as file:
         begins = file.peek(_PIECE) if may_be_list else b""
         listed = begins.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
         yield from _of_list(file) if listed else rows_of_lines(lines_in(file))
@@ -324,7 +324,7 @@ def _of_parquet(path: Path) -> Iterator[Raw]:
         try:
             file = stack.enter_context(open_plain(path))
         except OSError as error:
-            raise UsageError(f"{path} cannot be read: {error.strerror or error}") from error
+            raise UsageError(f"{str(path)!r} {unread(path, _WANTED, error)}") from error
         try:
             batches = pq.ParquetFile(file).iter_batches(batch_size=_PARQUET_ROWS)
             yield from _of_batches(batches)

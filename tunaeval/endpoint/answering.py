@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TypeAlias
@@ -11,7 +12,6 @@ from typing import TypeAlias
 import httpx2
 import orjson
 
-from tunaeval.clients.network import LOOPBACK
 from tunaeval.errors import TunaevalError
 from tunaeval.files import records
 from tunaeval.files.keys import Secret, covered, of_environment, of_fields, of_headers
@@ -33,18 +33,22 @@ from tunaeval.types.faults import (
     spoiled_result,
 )
 from tunaeval.types.json_text import decoded_or
+from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import wanted_items
 from tunaeval.wire.apis import APIS
+from tunaeval.wire.chat import CHAT
+from tunaeval.wire.live import LiveAnswer
 from tunaeval.wire.requests import put
 from tunaeval.wire.responses import reply_id
 from tunaeval.wire.values import Answer, ApiName, Result
+from tunaeval.wire.writing import counts
 
 from . import routes
 from .apis import EndpointTurn, ModelRequest, Refused, accepted, estimated_tokens
 from .cassettes import Cassette
-from .connections import HttpRequest, HttpResponse, options, streamed, whole
+from .connections import EVENTS, HttpRequest, HttpResponse, foreign, options, streamed, whole
 from .routes import SENT_ON, Route
-from .sources import Passing, Scripted
+from .sources import Growing, Passing, Scripted
 
 Source: TypeAlias = Scripted | Cassette | Passing
 """Where answers come from: a script, a cassette, or an upstream."""
@@ -53,12 +57,18 @@ Source: TypeAlias = Scripted | Cassette | Passing
 class Answering:
     """Answers requests, and records them as turns."""
 
-    def __init__(self, source: Source, faults: Faults, model: str) -> None:
+    def __init__(
+        self, source: Source, faults: Faults, model: str, keep_turns: int | None = None
+    ) -> None:
         self._source, self._faults, self._model = source, faults, model
         self._history: dict[str, tuple[JsonObject, ...]] = {}
-        self._count = 0
-        self.turns: list[EndpointTurn] = []
-        self.errors: list[str] = []
+        self._keeps = keep_turns
+        self.asked = 0
+        """How many turns there were, also those that are not kept."""
+        self.turns: deque[EndpointTurn] = deque(maxlen=keep_turns)
+        self.errors: deque[str] = deque(maxlen=None if keep_turns is None else max(1, keep_turns))
+        self.met: set[Fault] = set()
+        self.usage = Usage(0, 0)
 
     async def respond(self, http: HttpRequest) -> HttpResponse:
         """Return the response. Errors become responses; only a cancellation is raised."""
@@ -73,7 +83,7 @@ class Answering:
         self.errors.append(str(refused))
         api = APIS[routes.speaker(routes.path_of(http.path), http.headers)]
         written = api.write_error(str(refused), refused.status, refused.code)
-        return whole(refused.status, _json(written))
+        return whole(refused.status, _json(written), headers=refused.headers)
 
     def _covered(self, refused: Refused, http: HttpRequest) -> Refused:
         """Return an error without the secrets of the environment, the source and the request."""
@@ -81,7 +91,8 @@ class Answering:
         of_source: frozenset[str] = getattr(self._source, "secrets", frozenset())
         secrets = of_environment() | of_source | of_headers(http.headers) | of_fields(body)
         words = covered(str(refused), secrets)
-        return Refused(words, status=refused.status, code=refused.code)
+        sent = {name: covered(one, secrets) for name, one in refused.headers.items()}
+        return Refused(words, status=refused.status, code=refused.code, headers=sent)
 
     async def _response(self, http: HttpRequest) -> HttpResponse:
         _check_local(http.headers)
@@ -124,54 +135,121 @@ class Answering:
         """Answer a request, and record it as a turn if it could be read."""
         body, planted = self._faults.planted(_body(http), route.api)
         request = self._read(route, body, http)
-        self._count += 1
-        number = self._count
+        self.asked += 1
+        number = self.asked
         hit = self._faults.at(number)
         turn = partial(EndpointTurn, number, request, faults=(*hit, *planted))
         for fault in hit:
             if isinstance(fault, Garbage):
-                self.turns.append(turn(error="garbage was sent"))
+                self._keep(turn(error="garbage was sent"))
                 return whole(200, fault.body.encode("utf-8", "surrogatepass"), "text/html")
         try:
             answer = await self._answer(request, http, [*hit, *planted])
         except Refused as refused:
             words = str(self._covered(refused, http))
-            self.turns.append(turn(error=words, code=refused.code))
+            self._keep(turn(error=words, code=refused.code))
             raise
+        if isinstance(answer, Growing):
+            return await self._live(answer, turn, http)
         for fault in hit:
             if isinstance(fault, Cut) and fault.by == "connection":
-                self.turns.append(turn(error="the reply broke off"))
+                self._keep(turn(error="the reply broke off"))
                 return broken(_written(answer, request, number, http), fault.share)
-        message = answer.message or {}
-        # Structured calls count even if no such tool was offered, so that tests can see them.
-        tools = None if message.get("tool_calls") else request.tools
-        read = parse_message(message, tools=tools)
-        made = turn(message, read.calls, answer.finish, answer.usage)
-        self.turns.append(replace(made, lost=lost_calls(message, read, tools)))
-        if request.api == "responses":
-            self._history[reply_id(answer, number)] = (*request.messages, message)
+        self._keep(turn(), answer)
         return _written(answer, request, number, http)
 
-    async def _answer(self, request: ModelRequest, http: HttpRequest, met: list[Fault]) -> Answer:
-        """Return the source's answer with this turn's faults. Raise Refused if there is none."""
+    def _keep(self, turn: EndpointTurn, answer: Answer | None = None) -> None:
+        """Keep a turn, with its answer if there is one."""
+        self.met.update(turn.faults)
+        if answer is not None:
+            message = answer.message or {}
+            # Structured calls count even if no such tool was offered, so that tests can see them.
+            tools = None if message.get("tool_calls") else turn.request.tools
+            read = parse_message(message, tools=tools)
+            turn = replace(
+                turn, message=message, calls=read.calls, finish_reason=answer.finish,
+                usage=answer.usage, lost=lost_calls(message, read, tools),
+            )  # fmt: skip
+            self.usage = Usage(
+                *map(sum, zip(counts(self.usage), counts(answer.usage), strict=True))
+            )
+            if turn.request.api == "responses":
+                told = (*turn.request.messages, message)
+                self._history[reply_id(answer, turn.number)] = told
+                if self._keeps is not None and len(self._history) > max(1, self._keeps):
+                    del self._history[next(iter(self._history))]
+        self.turns.append(turn)
+
+    async def _live(
+        self, growing: Growing, turn: Callable[..., EndpointTurn], http: HttpRequest
+    ) -> HttpResponse:
+        """Return the response that is sent while the answer grows, once that has begun."""
+        events = self._events(growing, turn, http)
+        await anext(events)  # an error before the first delta has a status of its own
+        kind = EVENTS if _is_sse(turn().request, http) else "application/json"
+        return HttpResponse(200, events, kind)
+
+    async def _events(
+        self, growing: Growing, turn: Callable[..., EndpointTurn], http: HttpRequest
+    ) -> AsyncGenerator[bytes, None]:
+        """Yield the bytes of a stream, behind nothing when the answer has begun, and keep the turn
+        at the end.
+        """
+        request, number = turn().request, turn().number
+        live = LiveAnswer(APIS[request.api], request, number)
+        framed = _Framed(request, http)
+        error, has_begun = "the client left before the end", False
+        code, answer = None, None
+        try:
+            added = await growing.next()
+            yield b""
+            has_begun = True
+            yield framed.events(live.begin())
+            while added is not None:
+                if found := live.take(added):
+                    yield framed.events(found)
+                added = await growing.next()
+            answer = growing.answer
+            yield framed.events(live.end(answer)) + framed.end(answer)
+        except Refused as refused:
+            hidden = self._covered(refused, http)
+            error, code, answer = str(hidden), refused.code, None
+            if not has_begun:
+                raise
+            self.errors.append(error)
+            yield framed.failed(hidden)
+        finally:
+            await growing.close()
+            self._keep(turn() if answer else turn(error=error, code=code), answer)
+
+    async def _answer(
+        self, request: ModelRequest, http: HttpRequest, met: list[Fault]
+    ) -> Answer | Growing:
+        """Return the source's answer with this turn's faults. Raise Refused if there is none. It
+        grows only where it is streamed as it is.
+        """
         hit = [fault for fault in met if not is_of_result(fault)]
         for fault in met:
             if isinstance(fault, Delay):
                 await asyncio.sleep(fault.seconds)
         for fault in hit:
             if isinstance(fault, Fail):
-                raise Refused(fault.message, status=fault.status, code="fault")
+                status, headers = fault.status, fault.headers
+                raise Refused(fault.message, status=status, code="fault", headers=headers)
         try:
             keeps = any(isinstance(fault, Cut) for fault in hit)  # it does not arrive whole
             answer = await self._source.answer(request, _sent_on(http), keeps=keeps)
+            if isinstance(answer, Growing):
+                if request.streams and not any(isinstance(one, Cut | RepeatId) for one in hit):
+                    return answer
+                answer = await answer.whole()
         except Refused:
             raise
         except Exception as error:
             if isinstance(error, TunaevalError):
                 raise Refused(str(error)) from error
             raise _own_failure(error) from error
-        used = [call.id for turn in self.turns for call in turn.calls if call.id]
-        return spoiled(answer, hit, used)
+        return spoiled(answer, hit, self.turns)
 
 
 def _own_failure(error: Exception) -> Refused:
@@ -180,33 +258,14 @@ def _own_failure(error: Exception) -> Refused:
 
 
 def _check_local(headers: Mapping[str, str]) -> None:
-    """Refuse a request of a web page from another origin, or to a host name that is not this
-    machine's. Otherwise any open page could spend the API key and read the answers. Another port of
-    this machine is another origin, too, as any program may serve a page there.
-    """
-    host, origin = headers.get("host"), headers.get("origin")
-    site = headers.get("sec-fetch-site", "none")
-    sent = ""
-    if host is not None and _host_in(f"//{host}") not in LOOPBACK:
-        sent = f"to the host {host!r:.200}"
-    elif origin is not None and origin != f"http://{host}":
-        sent = f"by a page of {origin!r:.200}"
-    elif site.lower() not in {"same-origin", "none"}:
-        sent = f"by a page of another origin (Sec-Fetch-Site: {site:.200})"
-    if sent:
+    """Refuse a request of a web page from another origin, or to another machine's name."""
+    if sent := foreign(headers):
         raise Refused(
             f"the request was sent {sent}; this endpoint only answers programs on this machine, "
             "which ask 127.0.0.1 or localhost, and no web pages but its own",
             status=403,
             code="foreign",
         )
-
-
-def _host_in(url: str) -> str | None:
-    try:
-        return httpx2.URL(url).host
-    except (httpx2.InvalidURL, ValueError):
-        return None
 
 
 def _body(http: HttpRequest) -> JsonObject:
@@ -232,17 +291,55 @@ def _sent_on(http: HttpRequest) -> dict[str, str]:
 
 def _written(answer: Answer, request: ModelRequest, number: int, http: HttpRequest) -> HttpResponse:
     api = APIS[request.api]
+    named = {_REPAIRS: ", ".join(answer.repairs)} if answer.repairs else {}
     if not request.streams:
-        return whole(200, _json(api.write_reply(answer, request, number)))
+        return whole(200, _json(api.write_reply(answer, request, number)), headers=named)
     events = api.write_events(answer, request, number)
-    if request.api == "gemini" and "alt=sse" not in http.path:  # then Google sends one list
-        return whole(200, _json([*events]))
-    sent = (
-        (b"event: " + one["type"].encode() + b"\n" if "type" in one else b"")
-        + (b"data: " + _json(one) + b"\n\n")
-        for one in events
-    )
-    return streamed((*sent, *([b"data: [DONE]\n\n"] if request.api == "chat" else [])))
+    if not _is_sse(request, http):
+        return whole(200, _json([*events]), headers=named)
+    framed = _Framed(request, http)
+    last = framed.end(answer)
+    return streamed((*(framed.events([one]) for one in events), *([last] if last else [])))
+
+
+_REPAIRS = "x-tunaeval-repairs"
+
+
+def _is_sse(request: ModelRequest, http: HttpRequest) -> bool:
+    """Whether a stream is one of server-sent events; without `alt=sse` Google sends one list."""
+    return request.api != "gemini" or "alt=sse" in http.path
+
+
+class _Framed:
+    """Writes the events of a stream as bytes: server-sent events, or the items of a list."""
+
+    def __init__(self, request: ModelRequest, http: HttpRequest) -> None:
+        self._api, self._is_sse = APIS[request.api], _is_sse(request, http)
+        self._takes_comments = "x-goog-api-client" not in http.headers  # Google's SDKs fail on them
+        self._before = b"["
+
+    def events(self, events: Iterable[JsonObject]) -> bytes:
+        return b"".join(map(self._event, events))
+
+    def _event(self, event: JsonObject) -> bytes:
+        if self._is_sse:
+            named = b"event: " + event["type"].encode() + b"\n" if "type" in event else b""
+            return named + b"data: " + _json(event) + b"\n\n"
+        before, self._before = self._before, b",\n"
+        return before + _json(event)
+
+    def end(self, answer: Answer) -> bytes:
+        """Return what follows the last event: the mark of the end, and a comment on repairs."""
+        if not self._is_sse:
+            return b"]"
+        done = b"data: [DONE]\n\n" if self._api is CHAT else b""
+        codes = ", ".join(answer.repairs).encode() if self._takes_comments else b""
+        return done + (b": " + _REPAIRS.encode() + b": " + codes + b"\n\n" if codes else b"")
+
+    def failed(self, refused: Refused) -> bytes:
+        """Return the error that ends a stream which has begun."""
+        error = self._api.write_error(str(refused), refused.status, refused.code)
+        return self._event({"type": "error", **error} if self._api.name == "responses" else error)
 
 
 def _json(document: JsonValue) -> bytes:
@@ -298,10 +395,11 @@ def _spoiled(content: JsonValue, fault: Fault) -> JsonValue:
     return spoiled_result(fault, content if isinstance(content, str) else text_of(content))
 
 
-def spoiled(answer: Answer, faults: Sequence[Fault], used: Sequence[str]) -> Answer:
-    """Return the answer with repeated ids (the last one `used`, or its own first), or cut short."""
+def spoiled(answer: Answer, faults: Sequence[Fault], turns: Iterable[EndpointTurn]) -> Answer:
+    """Return the answer with repeated ids (the last one of the turns, or its own first), or cut."""
     for fault in faults:
         if isinstance(fault, RepeatId):
+            used = [call.id for turn in turns for call in turn.calls if call.id]
             answer = _with_one_id(answer, used)
         elif isinstance(fault, Cut) and fault.by == "length":
             cut = cut_message(answer.message or {}, fault.share)
@@ -311,10 +409,11 @@ def spoiled(answer: Answer, faults: Sequence[Fault], used: Sequence[str]) -> Ans
 
 def broken(response: HttpResponse, share: float) -> HttpResponse:
     """Return the response, of which only a share arrives before the connection breaks off."""
+    parts = response.parts if isinstance(response.parts, tuple) else ()
     if response.length is None:
-        kept = response.parts[: int(len(response.parts) * share)]
+        kept = parts[: int(len(parts) * share)]
     else:
-        kept = tuple(part[: int(len(part) * share)] for part in response.parts)
+        kept = tuple(part[: int(len(part) * share)] for part in parts)
     return replace(response, parts=kept, breaks_off=True)
 
 

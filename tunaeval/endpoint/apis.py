@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from tunaeval.errors import TunaevalError
@@ -22,10 +22,16 @@ from tunaeval.wire.values import Api, Kept, Request
 class Refused(TunaevalError):  # noqa: N818 - the request is refused; the endpoint has not failed
     """A request that is answered with an error."""
 
-    def __init__(self, message: str, *, status: int = 400, code: str | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int = 400,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
         super().__init__(message)
-        self.status = status
-        self.code = code
+        self.status, self.code, self.headers = status, code, headers or {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@ keep.
 
 The file has JSON lines. The first is `{"cassette": 1, "masks": {...}}`: patterns of what differs
 from run to run, with replacements. Each other line is an exchange: `key` (a digest of `request`),
-`request` (masked), `message`, `finish_reason`, `prompt_tokens`, `completion_tokens`, and for the
-Responses API the upstream's `items` and `id`. No header and no known secret is kept: see
-`tunaeval.files.keys`.
+`request` (masked), `message`, `finish_reason`, `prompt_tokens`, `completion_tokens`, the `usage` as
+the upstream counted it, and for the Responses API the upstream's `items` and `id`. No header and no
+known secret is kept: see `tunaeval.files.keys`.
 
 Masks replace the parts of a request that differ from run to run. Call ids are numbered in order of
 appearance; texts are masked by patterns that take linear time. The built-in patterns are a fixed
@@ -68,11 +68,16 @@ class _Exchange(KeptReply):
     finish_reason: str
     items: tuple[JsonObject, ...] | None = None
     id: str | None = None
+    usage: JsonObject | None = None
 
     def as_answer(self) -> Answer:
-        usage = Usage(self.prompt_tokens, self.completion_tokens)
         return Answer(
-            self.message, finish=self.finish_reason, usage=usage, items=self.items, id=self.id
+            self.message,
+            finish=self.finish_reason,
+            usage=Usage(self.prompt_tokens, self.completion_tokens),
+            items=self.items,
+            id=self.id,
+            counted=self.usage,
         )
 
 
@@ -264,6 +269,8 @@ class CassetteWriter:
             "prompt_tokens": answer.usage.prompt_tokens,
             "completion_tokens": answer.usage.completion_tokens,
         }
+        if answer.counted:
+            line["usage"] = without(answer.counted, secrets)
         if answer.items is not None:
             line |= {"items": replaced(without(answer.items, secrets), words), "id": answer.id}
         self._lines.append(_Exchange.model_validate(line).as_record())

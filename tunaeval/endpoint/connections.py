@@ -9,7 +9,7 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
@@ -18,7 +18,9 @@ import h11
 import httpx2
 import orjson
 
+from tunaeval.clients.network import LOOPBACK
 from tunaeval.clients.pace import openable
+from tunaeval.errors import UsageError
 from tunaeval.files.keys import shown_safely
 
 _MAX_BODY = 64 << 20
@@ -27,6 +29,7 @@ _READ = 1 << 16
 _GRACE_SECONDS = 5.0
 _PAUSE_SECONDS = 0.1
 _BACKLOG = 1024
+_NO_CONTENT = 204
 _LOG = logging.getLogger("tunaeval.endpoint")
 
 
@@ -42,25 +45,26 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """An HTTP response, whose parts are sent one by one, as chunks unless it has a `length`. With
+    """An HTTP response, whose parts are sent one by one, as chunks unless it has a `length`. Those
+    of an async generator are sent as it makes them; it is closed if the client leaves. With
     `breaks_off` the connection is closed after the last part, without an end of the response.
     """
 
     status: int
-    parts: tuple[bytes, ...]
+    parts: tuple[bytes, ...] | AsyncGenerator[bytes, None]
     content_type: str = "application/json"
     breaks_off: bool = False
     length: int | None = None
     """The length of the body in bytes, or None for chunks."""
-    allow: str | None = None
-    """The value of the `Allow` header in the answer to an OPTIONS request."""
+    headers: tuple[tuple[str, str], ...] = ()
+    """Further headers."""
 
 
 Respond: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 
 class Loopback:
-    """A server at a free port of 127.0.0.1, in the event loop that starts it.
+    """A server at a port of 127.0.0.1 (0 is a free one), in the event loop that starts it.
 
     It has at most half as many connections as the process could open files when it started, so
     that its host can open others. For one more, the connection is closed that has waited longest
@@ -70,8 +74,8 @@ class Loopback:
 
     _listening: socket.socket
 
-    def __init__(self, respond: Respond) -> None:
-        self._respond = respond
+    def __init__(self, respond: Respond, port: int = 0) -> None:
+        self._respond, self._asked_for = respond, port
         self._accepting: asyncio.Task[None] | None = None
         self._open: dict[asyncio.Task[None], _Connection] = {}
         self._moved = asyncio.Event()
@@ -82,7 +86,12 @@ class Loopback:
         self.port = 0
 
     async def start(self) -> None:
-        self._listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+        at = ("127.0.0.1", self._asked_for)
+        try:
+            self._listening = socket.create_server(at, backlog=_BACKLOG)
+        except OSError as error:
+            words = f"the port {at[1]} cannot be used: {error.strerror or error}"
+            raise UsageError(f"{words}; choose another port, or 0 for a free one") from None
         self._listening.setblocking(False)
         self.port = self._listening.getsockname()[1]
         self._most = max(1, openable()[0] // 2)
@@ -231,9 +240,9 @@ class _Connection:
     async def _send(
         self, response: HttpResponse, *, is_head: bool = False, is_last: bool = False
     ) -> None:
-        headers = [("content-type", response.content_type)]
-        if response.allow is not None:
-            headers = [("allow", response.allow)]
+        headers = [("content-type", response.content_type), *response.headers]
+        if response.status == _NO_CONTENT:
+            headers = [*response.headers]
         elif response.length is None:
             headers.append(("transfer-encoding", "chunked"))
         else:
@@ -244,10 +253,41 @@ class _Connection:
         await self._write(
             h11.Response(status_code=response.status, headers=headers, reason=phrase.encode())
         )
-        for part in () if is_head else response.parts:
-            await self._write(h11.Data(data=part))
+        if not isinstance(response.parts, tuple):
+            await (response.parts.aclose() if is_head else self._send_made(response.parts))
+        elif not is_head:
+            await self._send_each(response.parts)
         if is_head or not response.breaks_off:
             await self._write(h11.EndOfMessage())
+
+    async def _send_each(self, parts: tuple[bytes, ...]) -> None:
+        for part in parts:
+            await self._write(h11.Data(data=part))
+
+    async def _send_made(self, parts: AsyncGenerator[bytes, None]) -> None:
+        """Send parts as they are made. Raise ConnectionResetError if the client leaves before."""
+
+        async def sent() -> None:
+            async for part in parts:
+                await self._write(h11.Data(data=part))
+
+        sending, leaving = asyncio.create_task(sent()), asyncio.create_task(self._left())
+        try:
+            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            if not sending.done():
+                raise ConnectionResetError("the client left")
+            await sending
+        finally:
+            for task in (sending, leaving):
+                task.cancel()
+            await asyncio.gather(sending, leaving, return_exceptions=True)
+            await parts.aclose()
+
+    async def _left(self) -> None:
+        """Return when the client has closed the connection; what it sends before is kept."""
+        with contextlib.suppress(ConnectionError):
+            while data := await self._reader.read(_READ):
+                self._http.receive_data(data)
 
     async def _refuse(self, error: h11.RemoteProtocolError) -> None:
         """Send why a request is invalid, unless a response has begun."""
@@ -283,19 +323,52 @@ _TOO_LONG = {
 }
 
 
-def whole(status: int, body: bytes, content_type: str = "application/json") -> HttpResponse:
+def whole(
+    status: int,
+    body: bytes,
+    content_type: str = "application/json",
+    headers: Mapping[str, str] | None = None,
+) -> HttpResponse:
     """Return a response that is sent in one piece."""
-    return HttpResponse(status, (body,), content_type, length=len(body))
+    more = (*(headers or {}).items(),)
+    return HttpResponse(status, (body,), content_type, length=len(body), headers=more)
+
+
+EVENTS = "text/event-stream; charset=utf-8"
 
 
 def streamed(events: Iterable[bytes]) -> HttpResponse:
     """Return a response of server-sent events, each in a chunk of its own."""
-    return HttpResponse(200, tuple(events), "text/event-stream; charset=utf-8")
+    return HttpResponse(200, tuple(events), EVENTS)
 
 
 def options(methods: Iterable[str]) -> HttpResponse:
     """Return the response to an OPTIONS request, which lists the allowed methods."""
-    return HttpResponse(204, (), allow=", ".join(sorted(methods)))
+    return HttpResponse(_NO_CONTENT, (), headers=(("allow", ", ".join(sorted(methods))),))
+
+
+def foreign(headers: Mapping[str, str]) -> str:
+    """Return from where a request of a web page from another origin was sent, or to which host name
+    that is not this machine's; "" if neither. Otherwise any open page could spend the API key and
+    read the answers. Another port of this machine is another origin, too, as any program may serve
+    a page there.
+    """
+    host, origin = headers.get("host"), headers.get("origin")
+    site = headers.get("sec-fetch-site", "none")
+    if host is not None and _host_in(f"//{host}") not in LOOPBACK:
+        return f"to the host {host!r:.200}"
+    if origin is not None and origin != f"http://{host}":
+        return f"by a page of {origin!r:.200}"
+    if site.lower() not in {"same-origin", "none"}:
+        return f"by a page of another origin (Sec-Fetch-Site: {site:.200})"
+    return ""
+
+
+def _host_in(url: str) -> str | None:
+    try:
+        return httpx2.URL(url).host
+    except (httpx2.InvalidURL, ValueError):
+        return None
 
 
 def _check(head: h11.Request) -> None:

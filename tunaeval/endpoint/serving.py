@@ -16,7 +16,7 @@ from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.faults import Fault
 from tunaeval.types.messages import Usage
-from tunaeval.types.wanted import refusal, wanted_path, wanted_seconds
+from tunaeval.types.wanted import refusal, wanted_count, wanted_path, wanted_seconds
 
 from .answering import Answering, Faults, Source
 from .apis import EndpointTurn, MadeCalls, ModelRequest
@@ -42,6 +42,8 @@ def model_endpoint(
     timeout_seconds: float = 120.0,
     leftover: Literal["fail", "allow"] = "allow",
     allow_unasked: bool = False,
+    port: int = 0,
+    keep_turns: int | None = None,
 ) -> ModelEndpoint:
     """Serve a model on loopback until the block ends, for an agent that takes a base URL.
 
@@ -53,7 +55,9 @@ def model_endpoint(
         script: The model's answers: a list with an item for each turn, or a callable for all turns.
             An item is a text (its calls are parsed, and sent as structured ones if tools are
             offered), `ToolCall`s, an assistant's message, or a callable, sync or async, that takes
-            the `ModelRequest` and returns one of these.
+            the `ModelRequest` and returns one of these, or a `Fail`, which is the error that is
+            sent, or is an async generator of deltas of chat completions. A message or the last
+            delta may have `finish_reason`, `usage`, and `repairs`, codes that the agent is told.
         cassette: A file with recorded answers.
         upstream: The base URL of a server to which requests are passed on.
         record: Replace the cassette by what the upstream answers, unless the block raises.
@@ -68,6 +72,8 @@ def model_endpoint(
             cassette has answers left, or if the model was never asked. The fixture
             `tunaeval_model` fails by default.
         allow_unasked: Whether a model may never be asked. If not, its calls equal no `expect(...)`.
+        port: The port of 127.0.0.1; 0 is a free one.
+        keep_turns: How many of the last turns are kept; None keeps all.
 
     Raises UsageError for arguments that cannot be served, RecordError for a cassette that cannot be
     read or recorded.
@@ -99,7 +105,11 @@ def model_endpoint(
     else:
         source = Cassette(path, own, match)
     allowed = (leftover, allow_unasked)
-    return ModelEndpoint(source, Faults(faults), model or MODEL, allowed)
+    if type(port) is not int or not 0 <= port < 1 << 16:
+        raise refusal("port", port, "a port, 0 to 65535")
+    if keep_turns is not None:
+        wanted_count(keep_turns, "keep_turns", 0)
+    return ModelEndpoint(source, Faults(faults), model or MODEL, allowed, (port, keep_turns))
 
 
 class ModelEndpoint:
@@ -123,6 +133,7 @@ class ModelEndpoint:
         faults: Faults,
         model: str,
         allowed: tuple[str, bool] = ("allow", False),
+        serving: tuple[int, int | None] = (0, None),
     ) -> None:
         leftover, allow_unasked = allowed
         if leftover not in ("fail", "allow"):
@@ -131,14 +142,18 @@ class ModelEndpoint:
             raise refusal("allow_unasked", allow_unasked, "True or False")
         self._source = source
         self._may_leave, self._may_be_unasked = leftover == "allow", allow_unasked
-        self._answering = Answering(source, faults, model)
+        port, keep_turns = serving
+        self._answering = Answering(source, faults, model, keep_turns)
         self._faults = faults
-        self._loopback = Loopback(self._answering.respond)
+        self._loopback = Loopback(self._answering.respond, port)
         self._thread = threading.Thread(target=self._run, name="tunaeval-endpoint", daemon=True)
         self._started = threading.Event()
         self._stop: Callable[[], object] = lambda: None
         self._failure: BaseException | None = None
         self._is_entered = self._raised = False
+
+    def __repr__(self) -> str:
+        return f"<ModelEndpoint {self.url if self._loopback.port else 'not served yet'}>"
 
     @property
     def url(self) -> str:
@@ -159,7 +174,9 @@ class ModelEndpoint:
 
     @property
     def turns(self) -> tuple[EndpointTurn, ...]:
-        """Each request with its answer, in the order in which the requests came."""
+        """Each request with its answer, in the order in which the requests came: the last ones, if
+        the endpoint keeps only so many. A streamed one is there when its stream has ended.
+        """
         return tuple(sorted(self._answering.turns, key=lambda turn: turn.number))
 
     @property
@@ -170,7 +187,7 @@ class ModelEndpoint:
     @property
     def calls(self) -> MadeCalls:
         """All calls of the model, in order, to be compared with `tunaeval.expect(...)`."""
-        return MadeCalls.of(self.turns, None if self.turns else self.unused)
+        return MadeCalls.of(self.turns, None if self._answering.asked else self.unused)
 
     @property
     def errors(self) -> tuple[str, ...]:
@@ -185,8 +202,7 @@ class ModelEndpoint:
     @property
     def unused_faults(self) -> tuple[Fault, ...]:
         """The faults that never occurred, such as an injection for a tool that was not called."""
-        used = {fault for turn in self._answering.turns for fault in turn.faults}
-        return tuple(fault for fault in self._faults.every if fault not in used)
+        return tuple(one for one in self._faults.every if one not in self._answering.met)
 
     @property
     def left(self) -> int | None:
@@ -198,7 +214,7 @@ class ModelEndpoint:
         """Why a test of what was asked would show too little: the model was never asked, or its
         script or cassette has answers left. None if neither is so, or if it is allowed.
         """
-        if not self._answering.turns:
+        if not self._answering.asked:
             last = f"; it refused this: {self.errors[-1]}" if self.errors else ""
             hint = "pass its .url to the agent, or allow_unasked=True"
             words = f"the model was never asked{last or f', so no call could be wrong; {hint}'}"
@@ -207,18 +223,16 @@ class ModelEndpoint:
             return None
         is_script = isinstance(self._source, Scripted)
         what, one = ("script", "item") if is_script else ("cassette", "exchange")
+        turns = counted(self._answering.asked, "turn")
         return (
-            f"the {what} has {counted(self.left, one)} left after "
-            f"{counted(len(self.turns), 'turn')}, so the agent stopped too early; leave the rest "
-            'out, or pass leftover="allow"'
+            f"the {what} has {counted(self.left, one)} left after {turns}, so the agent stopped "
+            'too early; leave the rest out, or pass leftover="allow"'
         )
 
     @property
     def usage(self) -> Usage:
         """The tokens of all turns: as the upstream counted them, else characters / 4."""
-        spent = [turn.usage for turn in self.turns]
-        prompt = sum(one.prompt_tokens or 0 for one in spent)
-        return Usage(prompt, sum(one.completion_tokens or 0 for one in spent))
+        return self._answering.usage
 
     @property
     def transcript(self) -> list[JsonObject]:

@@ -5,7 +5,17 @@ from __future__ import annotations
 import base64
 import inspect
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,25 +40,38 @@ from tunaeval.parsing.api import parser_for
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.copies import copied
+from tunaeval.types.faults import Fail
 from tunaeval.types.json_text import decoded_or
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
 from tunaeval.wire.apis import APIS
-from tunaeval.wire.endings import error_words
+from tunaeval.wire.assembler import Added, Assembler
+from tunaeval.wire.endings import error_words, usage_of
 from tunaeval.wire.values import Answer, ApiName
 
 from .apis import ModelRequest, Refused, estimated_tokens
 from .cassettes import CassetteWriter
 from .routes import UPSTREAMS
 
-Said: TypeAlias = str | ToolCall | Sequence[ToolCall] | Mapping[str, Any]
-"""A text, calls, or an assistant's message in the shape of chat completions."""
+Said: TypeAlias = str | ToolCall | Sequence[ToolCall] | Mapping[str, Any] | Fail
+"""A text, calls, an assistant's message in the shape of chat completions, or an error. A message
+may have `finish_reason`, `usage` and `repairs` (codes) of its own.
+"""
 
-Item: TypeAlias = Said | Callable[[ModelRequest], Said | Awaitable[Said]]
-Script: TypeAlias = Iterable[Item] | Callable[[ModelRequest], Said | Awaitable[Said]]
+Deltas: TypeAlias = AsyncIterable[Mapping[str, Any] | Fail]
+"""Deltas of chat completions; the last one may have what a message may have of its own."""
 
-_WANTED = "a text, a list of ToolCalls, an assistant's message, or a callable that returns one"
+Asked: TypeAlias = Callable[[ModelRequest], Said | Deltas | Awaitable[Said | Deltas]]
+Item: TypeAlias = Said | Asked
+Script: TypeAlias = Iterable[Item] | Asked
+
+_WANTED = (
+    "a text, a list of ToolCalls, an assistant's message, a Fail, or a callable that returns one "
+    "or yields deltas"
+)
+_OWN = ("finish_reason", "usage", "repairs")
+"""What a message, or the last delta, has beside what the model wrote."""
 
 
 class Scripted:
@@ -77,25 +100,19 @@ class Scripted:
 
     async def answer(
         self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
-    ) -> Answer:
+    ) -> Answer | Growing:
         """Return the next item as the model's answer; with `keeps`, the next request gets it again.
         Raises Refused if there is no item left, or if a callable fails.
         """
         del headers  # a script needs none
         item: Any = self._next(keeps=keeps)
         if callable(item):
-            try:
+            with _of_script():
                 item = item(copied(request))
                 item = await item if inspect.isawaitable(item) else item
-            except Refused:
-                raise
-            except (Exception, SystemExit) as error:
-                words = f"the script raised {type(error).__name__}: {str(error)[:300]}"
-                raise Refused(words, code="script_failed") from error
-            try:
+                if isinstance(item, AsyncIterable):
+                    return Growing(item, request)
                 _check(item, "what the script returned", of_callable=True)
-            except UsageError as error:
-                raise Refused(str(error), code="script_failed") from error
         return self._made_of(item, request)
 
     def _next(self, *, keeps: bool) -> Item:
@@ -112,30 +129,34 @@ class Scripted:
         return item
 
     def _made_of(self, item: Said, request: ModelRequest) -> Answer:
+        own: JsonObject = {}
         match item:
+            case Fail():
+                raise Refused(item.message, status=item.status, headers=item.headers)
             case str():
-                message = self._of_text(item, request)
+                message, own = self._of_text(item, request)
             case ToolCall():
                 message = self._of_calls((item,), None)
             case Mapping():
-                message = {"role": "assistant", "content": None, **copied(item)}
+                given = dict(copied(item))
+                own = {name: given.pop(name) for name in _OWN if name in given}
+                message = {"role": "assistant", "content": None, **given}
             case _:
                 message = self._of_calls(item, None)
-        made = len(json.dumps(message, default=str)) // 4 + 1
-        return Answer(
-            message, finish=_finish(message), usage=Usage(estimated_tokens(request), made)
-        )
+        return answer_with(message, own, request)
 
-    def _of_text(self, text: str, request: ModelRequest) -> JsonObject:
-        """Return a message with structured calls, as a server that got the tools would send it."""
+    def _of_text(self, text: str, request: ModelRequest) -> tuple[JsonObject, JsonObject]:
+        """Return a message with structured calls, as a server that got the tools would send it, and
+        the codes of their repairs.
+        """
         tools = request.tools
         read: ParseResult | None = None if tools is None else self._parser.parse(text, tools=tools)
         if read is None or not read.calls:
-            return {"role": "assistant", "content": text}
+            return {"role": "assistant", "content": text}, {}
         message = self._of_calls(read.calls, read.content.strip() or None)
         if read.reasoning:
             message["reasoning_content"] = read.reasoning
-        return message
+        return message, {"repairs": [one.code for call in read.calls for one in call.repairs]}
 
     def _of_calls(self, calls: Sequence[ToolCall], content: str | None) -> JsonObject:
         message: JsonObject = {"role": "assistant", "content": content}
@@ -149,12 +170,93 @@ class Scripted:
         return {"id": call.id or f"call_{self._made}", "type": "function", "function": function}
 
 
+def answer_with(message: JsonObject, own: JsonObject, request: ModelRequest) -> Answer:
+    """Return an answer; what it has not of its `own` is estimated."""
+    counted, repairs = own.get("usage"), own.get("repairs")
+    spent, reason = usage_of(counted), own.get("finish_reason")
+    if spent.completion_tokens is None:
+        made = len(json.dumps(message, default=str)) // 4 + 1
+        prompt = estimated_tokens(request) if spent.prompt_tokens is None else spent.prompt_tokens
+        spent = Usage(prompt, made)
+    codes = repairs if isinstance(repairs, list | tuple) else [repairs] if repairs else []
+    is_ours = request.api == "chat" and isinstance(counted, Mapping)
+    return Answer(
+        message,
+        finish=reason if reason and isinstance(reason, str) else _finish(message),
+        usage=spent,
+        counted=dict(counted) if is_ours and counted else None,
+        repairs=tuple(dict.fromkeys(map(str, codes))),
+    )
+
+
+@contextmanager
+def _of_script() -> Iterator[None]:
+    """Turn what a script raises, and what cannot be sent, into Refused."""
+    try:
+        yield
+    except Refused:
+        raise
+    except UsageError as error:
+        raise Refused(str(error), code="script_failed") from error
+    except (Exception, SystemExit) as error:
+        words = f"the script raised {type(error).__name__}: {str(error)[:300]}"
+        raise Refused(words, code="script_failed") from error
+
+
+class Growing:
+    """An answer that a script makes delta by delta; `answer` is the whole one behind the last."""
+
+    def __init__(self, deltas: Deltas, request: ModelRequest) -> None:
+        self._deltas, self._request = aiter(deltas), request
+        self._own: JsonObject = {}
+        self._assembler = Assembler()
+
+    async def next(self) -> list[Added] | None:
+        """Return what the next delta adds, None behind the last. Raise Refused for an error, and
+        for what is no delta.
+        """
+        with _of_script():
+            delta = await anext(self._deltas, None)
+            if isinstance(delta, Fail):
+                raise Refused(delta.message, status=delta.status, headers=delta.headers)
+            if not isinstance(delta, Mapping | None):
+                raise refusal("what the script yielded", delta, "a delta, or a Fail")
+        if delta is None:
+            return None
+        self._own |= {name: delta[name] for name in _OWN if delta.get(name) is not None}
+        added = self._assembler.delta(dict(delta))
+        for one in added:
+            if one.kind in ("odd", "error"):
+                raise Refused(f"the script yielded a bad delta: {one.text}", status=502)
+        return added
+
+    async def whole(self) -> Answer:
+        """Return the answer, which is read to its end."""
+        try:
+            while await self.next() is not None:
+                pass
+        finally:
+            await self.close()
+        return self.answer
+
+    @property
+    def answer(self) -> Answer:
+        known = {"finish_reason": self._assembler.finish, "usage": self._assembler.counted}
+        own = {name: one for name, one in known.items() if one} | self._own
+        return answer_with(self._assembler.message(), own, self._request)
+
+    async def close(self) -> None:
+        """Close the generator, so that what it holds is let go."""
+        if isinstance(self._deltas, AsyncGenerator):
+            await self._deltas.aclose()
+
+
 def _check(item: object, where: str, *, of_callable: bool = False) -> None:
     for call in item if isinstance(item, list | tuple) else [item]:
         if isinstance(call, ToolCall) and not (call.name and isinstance(call.name, str)):
             words = "a name; a message with tool_calls may lack it"
             raise refusal(f"the name of a call in {where}", call.name, words)
-    if isinstance(item, str | ToolCall) or (callable(item) and not of_callable):
+    if isinstance(item, str | ToolCall | Fail) or (callable(item) and not of_callable):
         return
     if isinstance(item, Mapping) and (item.keys() & {"content", "tool_calls"}):
         is_said = item.get("role", "assistant") == "assistant"
@@ -317,13 +419,16 @@ def _document(received: Heard, hide: Callable[[str], str]) -> JsonObject:
         return document
     words = error_words(document) if isinstance(document, dict) else None
     words = hide(words) if words else repr(hide(received.body.decode(errors="replace"))[:300])
-    raise Refused(f"the upstream says: {words}", status=502 if is_success else max(400, status))
+    headers = {one: received.headers[one] for one in ("retry-after",) if one in received.headers}
+    status = 502 if is_success else max(400, status)
+    raise Refused(f"the upstream says: {words}", status=status, headers=headers)
 
 
 def _checked(answer: Answer) -> Answer:
     """Return an answer with a finish reason. Raise Refused for one that could not be written."""
-    if answer.error:
-        raise Refused(f"the upstream says: {answer.error}", status=502)
+    if answer.error:  # a prompt that was blocked is blocked again
+        status = 400 if answer.finish == "content_filter" else 502
+        raise Refused(f"the upstream says: {answer.error}", status=status)
     if answer.message is None:
         raise Refused(f"the upstream's answer has no {' and no '.join(answer.missing)}", status=502)
     if not all(isinstance(one, dict) for one in answer.items or ()):

@@ -18,7 +18,7 @@ from typing import IO, Any, cast
 from tunaeval.errors import UsageError
 from tunaeval.limits import MAX_UNPACKED_BYTES
 
-from .plain_files import open_plain, read_bounded
+from .plain_files import open_plain, read_bounded, unread
 
 LONGEST = 64 * 1024 * 1024
 """The most bytes that a line may have; a longer one is surely no row."""
@@ -29,18 +29,17 @@ _LEVELS = {".gz": 4, ".zst": 3}
 PACKED = frozenset(_LEVELS)
 """How the name of a compressed file ends."""
 _BUFFER = 1 << 18
-_UNREADABLE = "{file!r} cannot be read: {why}; wanted a file, or - for stdin"
+_WANTED = "wanted a file, or - for stdin"
 
 
 @contextmanager
-def opened(file: str, *, words: str = _UNREADABLE) -> Iterator[io.BufferedReader]:
+def opened(file: str, *, wanted: str = _WANTED) -> Iterator[io.BufferedReader]:
     """Open a file for reading, decompressed; "-" is stdin. Opening and reading it raise UsageError
-    with these `words` if they fail; what else the block raises is let through.
+    that says what was `wanted` if they fail; what else the block raises is let through.
     """
 
     def refusal(error: Exception) -> UsageError:
-        why = getattr(error, "strerror", None) or error
-        return UsageError(words.format(file=file, why=why))
+        return UsageError(f"{file!r} {unread(file, wanted, error)}")
 
     with ExitStack() as stack:
         try:
@@ -65,7 +64,7 @@ def read_whole(file: str) -> bytes:
         try:
             return read_bounded(source)
         except OSError as error:
-            raise UsageError(_UNREADABLE.format(file=file, why=error.strerror)) from error
+            raise UsageError(f"{file!r} {unread(file, _WANTED, error)}") from error
 
 
 def unpacked(raw: io.BufferedReader) -> IO[bytes]:

@@ -14,10 +14,12 @@ import re
 import stat
 from functools import cache
 from io import BufferedReader
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from tunaeval.limits import MAX_UNPACKED_BYTES
+from tunaeval.showing import similar
 
 _FLAGS = (
     os.O_RDONLY
@@ -118,6 +120,30 @@ def seen_at(path: str | os.PathLike[str]) -> str:
     if isinstance(found, OSError):
         return (found.strerror or str(found)).lower()
     return kind_of(found.st_mode) or "a file"
+
+
+def unread(path: str | os.PathLike[str], wanted: str, error: Exception | None = None) -> str:
+    """Return the words for a file that cannot be read, which follow its name: why (an `error`, or
+    what is at the path), then the existing name that is most like a missing one, or `wanted`.
+    """
+    found = error or _lookup(path)
+    if isinstance(found, os.stat_result):
+        return f"cannot be read: it is {kind_of(found.st_mode) or 'a file'}; {wanted}"
+    why = getattr(found, "strerror", None) or found
+    near = nearest(Path(path)) if isinstance(found, FileNotFoundError) else None
+    return f"cannot be read: {why}; {wanted if near is None else f'did you mean {near!r}?'}"
+
+
+def nearest(path: Path) -> str | None:
+    """Return the existing path whose name is most like that of a missing one, if any is like it."""
+    if path.parent.name and not is_there(path.parent):
+        return nearest(path.parent)
+    # A suffix that many files have makes no name like another.
+    names = {one.stem: str(one) for one in islice(entries(path.parent), _MOST_ENTRIES)}
+    return next((names[name] for name in similar(path.stem, [*names])), None)
+
+
+_MOST_ENTRIES = 10_000
 
 
 def entries(directory: Path, pattern: str = "*") -> list[Path]:

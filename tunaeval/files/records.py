@@ -36,7 +36,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded
 
 from .locks import turn
-from .plain_files import check_writable, is_absent, open_plain, read_bounded, table_of
+from .plain_files import check_writable, is_absent, open_plain, read_bounded, table_of, unread
 
 MAX_DEPTH = 200
 
@@ -298,6 +298,8 @@ def _record_error(path: Path, action: str, error: OSError) -> RecordError:
     name, known = errno.errorcode.get(error.errno or 0, ""), table_of(__package__, "advice.toml")
     others = known["reading"] if action == "read" else {}
     advice = others.get(name) or known.get(name, "check the path and the disk")
+    if action == "read":
+        return RecordError(f"{str(path)!r} {unread(path, advice, error)}")
     return RecordError(f"cannot {action} {str(path)!r}: {error.strerror or error}; {advice}")
 
 

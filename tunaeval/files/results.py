@@ -31,13 +31,20 @@ FAILED_OUTCOMES = frozenset({"transport_failure", "judge_failure"})
 @dataclass(frozen=True, slots=True)
 class CountedResults:
     """The results in a file that count: `offsets` has the byte at which each begins, in the order
-    of the file (eight bytes of memory each). `doubled` is the number of other lines, except
-    failures that were asked again.
+    of the file, and `places` a number that is greater for what is later in the suite, 0 if that is
+    unknown (eight bytes of memory each). `doubled` is the number of other lines, except failures
+    that were asked again.
     """
 
     path: Path
     offsets: array[int]
+    places: array[int]
     doubled: int = 0
+
+    def in_order_of_suite(self) -> array[int]:
+        """Return the offsets in the order of the suite, or of the file where that is unknown."""
+        every = sorted(range(len(self.offsets)), key=self.places.__getitem__)
+        return array("q", (self.offsets[at] for at in every))
 
     def rows(self, only: Container[int] | None = None) -> Iterator[JsonObject]:
         """Yield the results that count; `only` selects some by their number, from 1."""
@@ -57,17 +64,18 @@ def counted_results(
     ended. Raises RecordError for a line that is no record.
     """
     path = directory / RESULTS_FILE
-    offsets = array("q")
+    offsets, order = array("q"), array("q")
     if noted is not None:
         _warn_of_change(path, noted)
     if is_absent(path):
-        return CountedResults(path, offsets)
+        return CountedResults(path, offsets, order)
     places: dict[tuple[object, object], int] = {}
     failed: set[int] = set()
     gone: set[int] = set()
     doubled = 0
     for index, (offset, record) in enumerate(placed(path, noun="result")):
         offsets.append(offset)
+        order.append(0)
         place = (record.get("scenario"), record.get("repeat", 1))
         if not (isinstance(place[0], str) and isinstance(place[1], int)):
             continue  # not a result: reading it as one will raise an error
@@ -75,10 +83,22 @@ def counted_results(
             gone.add(before)
             doubled += before not in failed
         places[place] = index
+        order[index] = _order(record.get("index"), place[1])
         if retried and record.get("outcome") in tuple(FAILED_OUTCOMES):  # it may be unhashable
             failed.add(index)
-    kept = (offset for index, offset in enumerate(offsets) if index not in gone)
-    return CountedResults(path, array("q", kept) if gone else offsets, doubled)
+    if gone:
+        offsets, order = (
+            array("q", (one for at, one in enumerate(every) if at not in gone))
+            for every in (offsets, order)
+        )
+    return CountedResults(path, offsets, order, doubled)
+
+
+def _order(index: object, repeat: int) -> int:
+    """Return a sort key for a result by the position of its scenario in the suite, if known."""
+    if isinstance(index, int) and 0 <= index < 1 << 40 and 0 < repeat < 1 << 20:
+        return (index << 20) + repeat
+    return 0
 
 
 def state_of(path: Path, most: int | None = None) -> ResultsState:

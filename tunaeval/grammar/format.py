@@ -213,6 +213,17 @@ class Format:
         words = (Literal(f"<{name}>"), *self.words[3:-3], closer)
         return replace(self, words=words, by_tool=False, tool=name, checked=False)
 
+    def without_reasoning(self) -> Format:
+        """Return the format for text whose reasoning was taken out: no marker in it means any."""
+        envelope = self.envelope
+        if envelope is not None:
+            heard = (
+                (r, "content" if r.channel == "reasoning" else r.channel) for r in envelope.routes
+            )
+            routes = tuple(replace(route, channel=channel) for route, channel in heard)
+            envelope = replace(envelope, routes=routes)
+        return replace(self, reasoning=(), envelope=envelope, checked=False)
+
 
 def _faults(form: Format) -> Iterator[str | None]:
     yield from _type_faults(form, "", "Format")

@@ -23,7 +23,6 @@ from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 from tunaeval.workers import spread, why_unsendable
 
 from .collect import widened, without_abstaining
-from .message import read_message, with_leaked
 from .read_back import refuse_odd_calls, refuse_unread, unread_fault, written_calls
 from .reader import AnyTools, Reader, Stream, known_text, known_tools, names_of, reader_of
 from .sets import READERS
@@ -124,6 +123,8 @@ def parse_message(
         >>> tunaeval.parse_message({"tool_calls": calls}).calls[0].arguments
         {'path': '.'}
     """
+    from .message import read_message, with_leaked  # noqa: PLC0415 - as in `reader`
+
     known, names = known_tools(tools), names_of(abstain)
     if level not in LEVELS:  # a message without text would not be checked
         wanted_name(level, "level", LEVELS)

@@ -80,13 +80,13 @@ class LiveCall:
     """Reports a call that begins at offset `start` as events of a collector.
 
     Before its end, nothing is reported of a call whose tool is not in `tools`. A call by a name
-    that means no call is reported as markup. `index` is the number of reported calls before it.
+    that means no call is reported as markup. It gets a number whenever it is started.
     """
 
-    def __init__(self, collector: Collector, index: int, start: int, tools: Tools | None) -> None:
+    def __init__(self, collector: Collector, start: int, tools: Tools | None) -> None:
         self.started = False
         self._collector = collector
-        self._index = index
+        self._index = 0
         self._at = Span(start, start)
         self._tools = tools
         self._name = ""
@@ -116,8 +116,11 @@ class LiveCall:
         return f"{',' if self._sent else '{'}{key}:"
 
     def finish(self, call: ToolCall) -> None:
-        """Report the rest of a call; if what was reported differs, drop it and report all anew."""
-        rest, begun = arguments_text(call.arguments), self.started and self._name == call.name
+        """Report the rest of a call. If what was reported differs, or a call before it has a higher
+        number, drop it and report all anew.
+        """
+        rest, collector = arguments_text(call.arguments), self._collector
+        begun = self.started and self._name == call.name and collector.follows(self._index)
         if begun and self._sent:
             begun = arguments_text(loaded("".join(self._sent) + "}")) == rest
             rest = "}" if begun else rest
@@ -127,12 +130,18 @@ class LiveCall:
             self._report("call_started")
         self._report("arguments", rest)
         self._report("call_finished", span=call.span, call=call)
+        if call.name not in collector.abstain:
+            collector.kept.append((self._index, call))
 
     def drop(self) -> None:
         """Report that a call whose start was reported is no call."""
         if self.started:
             self._report("call_dropped")
-        self.started = False
+        self.started, self._sent = False, []
+
+    def begins_at(self, start: int) -> bool:
+        """Whether it begins at offset `start` or later."""
+        return self._at.start >= start
 
     def _report(
         self,
@@ -145,6 +154,8 @@ class LiveCall:
         """Report an event, or only markup for a finished call by a name that means no call."""
         collector, span = self._collector, span or self._at
         if self._name not in collector.abstain:
+            if kind == "call_started":
+                self._index = collector.number()
             collector.report(_new_event(kind, span, text, self._index, self._name, call))
         elif call:
             collector.withhold(call, *span)
@@ -337,6 +348,7 @@ class Collector:
     truncated = False
     has_reasoning = False
     _withheld = False
+    _numbers = 0
     _blank: tuple[int, int] | None = None
     _settled = 0
     _of_others = 0
@@ -350,6 +362,8 @@ class Collector:
         """What others have said, as markup; and whether the model has made it up."""
         self.diagnoses: list[Diagnosis] = []
         self._started: dict[int, LiveCall] = {}
+        self.kept: list[tuple[int, ToolCall]] = []
+        """The reported calls that were not withdrawn, with their numbers, which ascend."""
         self.attempts: dict[bool, int] = {}
         """The offset of the first attempt that was cut off (True), and of the first other one."""
 
@@ -416,14 +430,29 @@ class Collector:
         """Return a reporter of the call after all calls and `held` ones; None without a stream."""
         if self.events is None:
             return None
-        known = [*self.calls, *held]
-        self._started[len(known)] = live = LiveCall(self, self._number(known), start, tools)
+        self._started[len(self.calls) + len(held)] = live = LiveCall(self, start, tools)
         return live
 
-    def _number(self, calls: Sequence[ToolCall]) -> int:
-        """Return how many of the calls are reported, which are all except those that abstain."""
-        abstain = self.abstain
-        return sum(call.name not in abstain for call in calls) if abstain else len(calls)
+    def number(self) -> int:
+        """Return a number for a call that starts, which no other call has had."""
+        self._numbers += 1
+        return self._numbers - 1
+
+    def follows(self, number: int) -> bool:
+        """Whether the number is behind those of all reported calls."""
+        return not self.kept or self.kept[-1][0] < number
+
+    def withdraw(self, start: int = -1) -> None:
+        """Report that the calls from offset `start` on are dropped; by default, all of them."""
+        for at in [at for at, live in self._started.items() if live.begins_at(start)]:
+            self._started.pop(at).drop()
+        kept = len(self.kept)
+        while kept and (self.kept[kept - 1][1].span or Span(0, 0)).start >= start:
+            kept -= 1
+        for index, call in self.kept[kept:]:
+            span = call.span or Span(0, 0)
+            self.report(_new_event("call_dropped", span, "", index, call.name))
+        del self.kept[kept:]
 
     def report(self, found: Event) -> None:
         """Report an event if a stream listens."""
@@ -456,7 +485,7 @@ class Collector:
         self.piece("call", *span)
         if self.events is not None:
             live = self._started.pop(len(self.calls), None)
-            live = live or LiveCall(self, self._number(self.calls), span.start, None)
+            live = live or LiveCall(self, span.start, None)
             live.finish(call)
         self.calls.append(call)
 
@@ -576,10 +605,11 @@ class Collector:
         `start`, and to check them again would be quadratic in a text with much reasoning.
         """
         self.uncover(start)
+        self.withdraw(start)
         calls = self.calls
         while calls and calls[-1].span and calls[-1].span.start >= start:
             calls.pop()
-        self._withheld = self._withheld and self._number(calls) < len(calls)
+        self._withheld = self._withheld and any(call.name in self.abstain for call in calls)
         settled, diagnoses = self._settled, self.diagnoses
         diagnoses[settled:] = [d for d in diagnoses[settled:] if d.span and d.span.start < start]
         self._settled = len(diagnoses)

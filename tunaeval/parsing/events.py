@@ -30,11 +30,14 @@ class Event:
     - "arguments": a piece of its arguments as JSON text; the pieces of one call concatenate to
       the whole, with the values as they are after repair and fitting.
     - "call_finished": `call`, at `span`.
-    - "call_dropped": the started call is no call after all (a broken end, or a repair that the
-      level does not allow); its number will be used again.
+    - "call_dropped": the call of this number, started or finished, is no call after all (a broken
+      end, a repair that the level does not allow, or text that turned out to be reasoning).
     - "reclassified": the text at `span` turned out to be what `name` says, "reasoning", or "markup"
-      or "content" where another's turn began; calls in it are withdrawn.
+      or "content" where another's turn began; calls in it were dropped before.
     - "diagnosis": `diagnosis`.
+
+    No number is given twice; a call that is started anew has a new one. In the order of their
+    numbers, the calls that were not dropped are those of the result.
 
     Examples:
         >>> reader = tunaeval.stream("hermes")

@@ -29,7 +29,18 @@ from tunaeval.types.calls import (
     one_each,
 )
 from tunaeval.types.exchange import text_of
-from tunaeval.types.parsing import LEVELS, NOT_TEXT, Diagnosis, Level, ParseResult, outcome_of
+from tunaeval.types.messages import OTHER_ROLES
+from tunaeval.types.parsing import (
+    LATER_TURN,
+    LENGTH,
+    LEVELS,
+    NOT_TEXT,
+    REFUSED,
+    Diagnosis,
+    Level,
+    ParseResult,
+    outcome_of,
+)
 from tunaeval.wire.apis import recognised
 from tunaeval.wire.assembler import Added, Assembler, GrowingCall
 from tunaeval.wire.chat import REASONING_KEYS, called, foreign_calls, items_in, said
@@ -67,6 +78,8 @@ def read_message(
 ) -> ParseResult:
     """Read a message (a dict or an object with the same attributes); `read` reads its text."""
     faults: Sequence[Diagnosis] = ()
+    if (other := _of_another(message)) is not None:
+        return other
     if isinstance(message, Mapping):
         if "role" not in message or isinstance(message.get("content"), list):
             message, faults = _message_in(message)
@@ -86,12 +99,21 @@ def read_message(
     if odd:
         text = _with_attempts(text, [Diagnosis(NOT_TEXT, odd)])
     thought = get(REASONING_KEYS[0]) or get(REASONING_KEYS[1]) or thought
-    text = _with_reasoning(text, thought, faults)
+    text = _with_reasoning(text, thought, faults or _remarks(None, get("refusal")))
     invalid = items_in(get("invalid_tool_calls"))
     if not (items or invalid):
         return text
     server, *_ = structured(items, tools, level, abstain)
     return _joined(_with_attempts(server, map(_invalid, range(MAX_CALLS), invalid)), text)
+
+
+def _of_another(message: object) -> ParseResult | None:
+    """Return the result of a message that is not the model's, in which nothing is a call."""
+    role = _get(message, "role")
+    if not isinstance(role, str) or role not in OTHER_ROLES:
+        return None
+    fault = Diagnosis(LATER_TURN, f"the message is not the model's: its role is {role!r}")
+    return ParseResult((), text_of(_get(message, "content")), diagnoses=(fault,))
 
 
 def _no_message(thing: object) -> UsageError:
@@ -127,7 +149,20 @@ def _message_in(document: Mapping[str, JsonValue]) -> tuple[JsonObject, list[Dia
         if answer.error is not None:
             why = f"the server reports: {answer.error}"
         raise UsageError(f"the response has no message: {why}")
-    return answer.message, [Diagnosis("other-choices", OTHER_CHOICES)] * answer.has_others
+    others = [Diagnosis("other-choices", OTHER_CHOICES)] * answer.has_others
+    return answer.message, [*others, *_remarks(answer.finish, answer.message.get("refusal"))]
+
+
+def _remarks(finish: str | None, refusal: JsonValue) -> list[Diagnosis]:
+    """Return the diagnosis of an answer that ended at its limit of tokens, or was refused."""
+    if refusal or finish == "content_filter":
+        return [_refused(refusal)]
+    return [Diagnosis(LENGTH, "the answer ended at its limit of tokens")] * (finish == "length")
+
+
+def _refused(refusal: JsonValue) -> Diagnosis:
+    words = f": {brief(refusal)}" if refusal else ""
+    return Diagnosis(REFUSED, f"the model, or its provider, refused to answer{words}")
 
 
 def _invalid(index: int, item: object) -> Diagnosis:
@@ -154,7 +189,9 @@ def _with_reasoning(
     if not before and not faults:
         return text
     thought = before + (text.reasoning or "") or text.reasoning
-    return replace(text, reasoning=thought, diagnoses=(*faults, *text.diagnoses))
+    truncated = text.truncated or any(fault.code == LENGTH for fault in faults)
+    diagnoses = (*faults, *text.diagnoses)
+    return replace(text, reasoning=thought, diagnoses=diagnoses, truncated=truncated)
 
 
 def _joined(server: ParseResult, text: ParseResult) -> ParseResult:
@@ -241,7 +278,7 @@ def _judged(item: object, tools: Tools | None, level: Level) -> JudgedCall:
     status, raw = _get(item, "status"), _get(item, "raw")
     if isinstance(status, str) and status in _FAILED:
         code, message = _FAILED[status]
-        message += f": {raw[:60]!r}" if isinstance(raw, str) else ""
+        message += f": {raw!r}" if isinstance(raw, str) and raw else ""
         return JudgedCall(None, (Note(code, message),), truncated=code == "truncated")
     if item is None or isinstance(item, str | bytes | int | float | list | tuple):
         return JudgedCall(
@@ -349,6 +386,8 @@ class StreamedMessage:
             self._fault(Diagnosis("stream-cut", self._why()))
         for code, words in answer.oddities.items():
             self._fault(Diagnosis(code, words))
+        for remark in _remarks(answer.finish, answer.message().get("refusal")):
+            self._fault(remark)
 
     def _body(self, body: str) -> Iterator[str]:
         """Read a body that is no event stream: it may be a whole answer."""
@@ -389,12 +428,10 @@ class StreamedMessage:
         self._live[call.number].grow(call, text)
 
     def _begin(self) -> _LiveArguments:
-        begun, collector = len(self._live), self._collector
-        if begun >= MAX_CALLS:
+        full, collector = len(self._live) >= MAX_CALLS, self._collector
+        if full:
             collector = Collector(listened=False)
-        earlier = self._answer.calls[:begun] if collector.abstain else ()
-        hidden = [one for one in earlier if one.name in collector.abstain]
-        return _LiveArguments(LiveCall(collector, begun - len(hidden), self._length(), self._tools))
+        return _LiveArguments(LiveCall(collector, self._length(), self._tools))
 
     def _fault(self, diagnosis: Diagnosis) -> None:
         """Note the diagnosis of an event that is invalid, or of a stream that is odd or was cut."""
@@ -424,8 +461,10 @@ class StreamedMessage:
     def _with_calls(self, text: ParseResult) -> ParseResult:
         """Return the result with the structured calls."""
         ordered = self._answer.ordered()
-        items = [call.item() for call in ordered]
+        items = self._answer.items()
         server, calls, again = structured(items, self._tools, self._level, self._collector.abstain)
+        if server.calls:
+            self._collector.withdraw()
         counted = {one.number for one in ordered}
         for number, one in enumerate(self._live):
             if number not in counted:  # of the older field, beside others

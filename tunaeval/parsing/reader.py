@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
@@ -22,8 +22,10 @@ from .collect import Kind, new_result, widened, without_abstaining
 from .events import TEXTS, Event
 from .finder import Finder, finder_of
 from .judge import Objects
-from .message import StreamedMessage
 from .scanner import Scanner, scanner_of
+
+if TYPE_CHECKING:
+    from .message import StreamedMessage
 
 AnyTools: TypeAlias = Tools | Iterable[ToolLike] | None
 
@@ -111,6 +113,11 @@ class Reader:
         made = Reader(*named, summary=self.summary, wants_tools=self.wants_tools, turns=more)
         return made if turns else self
 
+    def without_reasoning(self) -> Reader:
+        """Return a reader of text whose reasoning was taken out: no marker in it means any."""
+        forms = tuple(form.without_reasoning() for form in self.formats)
+        return Reader(self.name, forms, wants_tools=self.wants_tools, turns=self.turns)
+
     @cached_property
     def _sound(self) -> SoundReader | None:
         """The reader of a sound block, if a text that begins with the first format's is read so."""
@@ -187,7 +194,8 @@ class Reader:
     ) -> Stream:
         """Return a reader for a text that arrives in pieces."""
         known = known_tools(tools)
-        return Stream(self._finder, tools=known, level=level, abstain=names_of(abstain))
+        names = names_of(abstain)
+        return Stream(self._finder, tools=known, level=level, abstain=names, name=self.name)
 
 
 @lru_cache(maxsize=256)
@@ -217,7 +225,9 @@ class Stream:
         tools: Tools | None = None,
         level: Level = "standard",
         abstain: frozenset[str] = frozenset(),
+        name: str = "",
     ) -> None:
+        self._name = name
         wanted_name(level, "level", LEVELS)
         self._tools = tools = widened(tools, abstain)
         self._level: Level = level
@@ -229,6 +239,9 @@ class Stream:
         self._starts: list[int] = []
         self._length = 0
         self._result: ParseResult | None = None
+
+    def __repr__(self) -> str:
+        return f"<Stream of {self._name!r}, {self._length} characters>"
 
     def feed(self, chunk: str) -> list[Event]:
         """Read the next piece of the text; return the events that it made certain."""
@@ -305,6 +318,8 @@ class Stream:
         if self._result is not None:
             raise UsageError(_FINISHED)
         if self._message is None:
+            from .message import StreamedMessage  # noqa: PLC0415 - a text needs no shapes of APIs
+
             how = (self._collector, self._tools, self._level)
             self._message = StreamedMessage(*how, length=lambda: self._length)
         return self._message

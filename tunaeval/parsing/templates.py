@@ -53,8 +53,7 @@ from tunaeval.limits import (
     TEMPLATE_STEP,
 )
 from tunaeval.showing import brief
-from tunaeval.types.calls import ToolCall, Tools, ToolSpec
-from tunaeval.types.exchange import openai_call
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec, openai_call
 
 from .read_back import misread
 from .reader import reader_of

@@ -31,6 +31,7 @@ from .sides import (
     Side,
     no_result,
     read_side,
+    sole_group,
 )
 from .statistics import (
     Weighed,
@@ -42,7 +43,7 @@ from .statistics import (
     sign_flip,
 )
 from .summary import REACTIONS
-from .wording import answered_words, calls_words
+from .wording import answered_words, calls_words, of_one_group
 
 _SAME = (
     ("suite_digest", "another suite"),
@@ -197,18 +198,20 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
     weigh = len({asked.question.weight for asked in a.asked.values()}) > 1
     left_out: Counter[str] = Counter()
     lost, gained = [], []
+    sole = sole_group(one.question for name, one in a.asked.items() if name in b.asked)
     for scenario in dict.fromkeys((*a.asked, *b.asked, *a.lost, *b.lost)):
         one, other = a.asked.get(scenario), b.asked.get(scenario)
         if one is None or other is None or one.question.asks != other.question.asks:
             left_out[_why_left_out(scenario, one, other, a, b)] += 1
             continue
-        overall.add(one.question, one.rate, other.rate)
-        for key in one.question.parts:
-            parts[key].add(one.question, one.rate, other.rate)
+        question = one.question.alone(sole)
+        overall.add(question, one.rate, other.rate)
+        for key in question.parts:
+            parts[key].add(question, one.rate, other.rate)
         for words, did, now in _reactions(a, b, scenario):
-            parts["faults", words].add(one.question, did, now)
+            parts["faults", words].add(question, did, now)
         if weigh:
-            weighted.add(one.question, one.rate, other.rate, weight=one.question.weight)
+            weighted.add(question, one.rate, other.rate, weight=question.weight)
         if one.rate >= 0.5 > other.rate:
             lost.append(scenario)
         elif one.rate < 0.5 <= other.rate:
@@ -230,7 +233,7 @@ def _compare(a: Side, b: Side, notes: Sequence[str]) -> Comparison:
         gained=flips_gained,
         left_out=dict(left_out),
         settings={name: both for name, both in settings.items() if both[0] != both[1]},
-        notes=(*notes, *_doubts(a), *_doubts(b)),
+        notes=(*notes, *of_one_group(sole), *_doubts(a), *_doubts(b)),
     )
 
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from io import StringIO
 from typing import TextIO
 
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject
 
 from .compare import Comparison, Difference, Flip, RunAnswer, Unanswered, in_order
-from .console import TableRow, console_like, draw_table, speaks_unicode
+from .console import TableRow, draw_table, page_on, print_lines
 from .markdown import code
 from .sides import RunFigures
 from .wording import share
@@ -34,17 +33,14 @@ def show_comparison(
     comparison: Comparison, stream: TextIO, *, margin: float | None = None, shown: int = FLIPS_SHOWN
 ) -> None:
     """Print a comparison: the runs, the table, the power of the test, the flips."""
-    # Drawn first and written at once, so that the caller handles a broken pipe, and not rich.
-    page = StringIO()
-    console = console_like(stream, page)
-    for line in _over(comparison, visible):
-        console.print(line, soft_wrap=True, style="bold")
-    table = [*_rows(comparison)]
-    draw_table(console, _columns(comparison), table, plain=not speaks_unicode(stream))
-    below = _below(comparison, margin)
-    for line in (*below, *_flips(comparison, visible, shown), *_failures(comparison, visible)):
-        console.print(visible(line), soft_wrap=True)
-    stream.write(page.getvalue())
+    below = (
+        *_below(comparison, margin), *_flips(comparison, visible, shown),
+        *_failures(comparison, visible),
+    )  # fmt: skip
+    with page_on(stream) as page:
+        print_lines(page, [*_over(comparison, visible), ""], style="bold")
+        draw_table(page, ("", *_columns(comparison)), [*_rows(comparison)])
+        print_lines(page, below)
 
 
 def comparison_markdown(

@@ -1,16 +1,19 @@
 """A run on the terminal: a line for each scenario, then a table; and a tool's run as one line.
 
-Tables are complete at any width: long names are folded, or all is written as lines. Text of a
-suite, a server or a model is made visible first and never read as markup.
+A table is no wider than its terminal: names are cut, then columns left out from the right. Text of
+a suite, a server or a model is made visible first and never read as markup.
 """
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from io import StringIO
+from io import BytesIO, TextIOWrapper
+from itertools import accumulate
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
@@ -38,7 +41,6 @@ from .wording import (
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
-    from rich.table import Table
 
 
 CALL_WIDTH = 60
@@ -88,7 +90,7 @@ class Live:
             expand=True,
         ) as bar:
             if heading:
-                _print(bar.console, [heading], style="bold")
+                print_lines(bar.console, [heading], style="bold")
             self._show = _line_above(bar, total, SoFar(self._in_flight))
             try:
                 yield
@@ -153,9 +155,7 @@ class SoFar:
 
 def show(report: Report, stream: TextIO) -> None:
     """Print a run's summary: heading, rates, remarks, counts, and failures."""
-    # Drawn first and written at once, so that the caller handles a broken pipe, and not rich.
-    page = StringIO()
-    console, run, summary = console_like(stream, page), report.run, report.summary
+    run, summary = report.run, report.summary
     rules = f"format {run.format}, level {run.level}, profile {run.profile}"
     if run.harness != "tunaeval":
         rules += f", harness {run.harness}"
@@ -171,22 +171,22 @@ def show(report: Report, stream: TextIO) -> None:
     if report.directory:
         below.append(f"kept in {report.directory}")
     below += failures(summary)
-    _print(console, over, style="bold")
-    plain = not speaks_unicode(stream)
-    listed = [
-        TableRow(one.section, visible(one.name, CALL_WIDTH), one.cells) for one in rows(summary)
-    ]
-    draw_table(console, _COLUMNS, listed, plain=plain)
-    if summary.reactions:
-        reported = [TableRow("", row.name, row.cells[:-1]) for row in reactions(summary)]
-        draw_table(console, ("episodes", *_COLUMNS[1:-1]), reported, plain=plain)
-    _print(console, below)
-    stream.write(page.getvalue())
+    with page_on(stream) as page:
+        print_lines(page, [*over, ""], style="bold")
+        draw_table(
+            page,
+            ("", *_COLUMNS),
+            [TableRow(one.section, one.name, one.cells) for one in rows(summary)],
+        )
+        if summary.reactions:
+            reported = [TableRow("", row.name, row.cells[:-1]) for row in reactions(summary)]
+            draw_table(page, ("", "episodes", *_COLUMNS[1:-1]), reported)
+        print_lines(page, below)
 
 
-def _print(console: Console, lines: list[str], *, style: str | None = None) -> None:
+def print_lines(page: Console, lines: Iterable[str], *, style: str | None = None) -> None:
     for line in lines:
-        console.print(visible(line), style=style, soft_wrap=True)
+        page.print(visible(line), style=style, soft_wrap=True)
 
 
 _COLUMNS = ("passed", "of", "rate", "95 % interval", "first attempt")
@@ -218,26 +218,38 @@ def failed_lines(result: ScenarioResult) -> list[str]:
     return lines
 
 
+@contextmanager
+def page_on(stream: TextIO) -> Iterator[Console]:
+    """Yield a console like `stream`: its width, colors and encoding. At the end all is written to
+    the stream at once, so that the caller handles a broken pipe, and not rich.
+    """
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    file = TextIOWrapper(BytesIO(), encoding, errors="backslashreplace", newline="")
+    yield console_like(stream, file)
+    file.seek(0)
+    stream.write(file.read())
+
+
 def console_like(like: TextIO, file: TextIO) -> Console:
-    """Return a console that writes to `file`, but with the width and color of `like`."""
+    """Return a console that writes to `file`, with the colors of `like`. It is as wide as $COLUMNS,
+    or as `like` if that is a terminal.
+    """
     from rich.console import Console  # noqa: PLC0415 - as above
 
-    terminal = like.isatty()
-    width = None if terminal else PLAIN_WIDTH
+    terminal, known = like.isatty(), dict(os.environ)
+    columns = known.pop("COLUMNS", "")  # rich would raise for some values
+    usual = None if terminal else PLAIN_WIDTH
     return Console(
-        file=file, width=width, force_terminal=terminal, highlight=False, markup=False, emoji=False
-    )
+        file=file, width=int(columns) if _COLUMNS_SET.fullmatch(columns) else usual, _environ=known,
+        force_terminal=terminal, highlight=False, markup=False, emoji=False,
+    )  # fmt: skip
 
 
-def speaks_unicode(stream: TextIO) -> bool:
-    return (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+_COLUMNS_SET = re.compile("[1-9][0-9]{0,5}")
 
-
-NAME_WIDTH = 16
-"""The widest part of a name that is not folded, in cells."""
-_AROUND = 3
-"""Cells around the text of a column: a blank on each side, and a line or a blank in between."""
-_INDENT = 2
+NAME_WIDTH, _NAME_PART = 12, 5
+"""To this width in cells, or to a fifth of the page, names are cut before a column is left out."""
+_GAP, _NUMBERS = "  ", "0123456789+-<"
 
 
 class TableRow(NamedTuple):
@@ -248,49 +260,51 @@ class TableRow(NamedTuple):
     cells: Sequence[str]
 
 
-def draw_table(
-    console: Console, columns: Sequence[str], rows: Sequence[TableRow], *, plain: bool
-) -> None:
-    """Draw the rows as a table, in ASCII if `plain`; a table that is too wide becomes lines."""
-    from rich.cells import cell_len  # noqa: PLC0415 - rich is loaded only to draw
-    from rich.padding import Padding  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
+def draw_table(page: Console, heads: Sequence[str], rows: Sequence[TableRow]) -> None:
+    """Draw the rows as a table that is no wider than the page: names are cut, and columns left out
+    from the right, except the first. `heads` are those of the names and of the columns.
+    """
+    from rich.cells import cell_len, set_cell_size  # noqa: PLC0415 - rich is loaded only to draw
 
-    rows = [TableRow(section, visible(name), cells) for section, name, cells in rows]
-    texts = [("", "", *columns), *((row.section, row.name, *row.cells) for row in rows)]
-    widths = [max(map(cell_len, column)) for column in zip(*texts, strict=True)]
-    widths[1] = min(widths[1], NAME_WIDTH)
-    if sum(widths) + _AROUND * len(widths) + 1 <= console.width:
-        console.print(_table(columns, rows, widths, plain=plain))
-        return
-    console.print()
-    for row in rows:
-        pairs = (f"{name} {cell}" for name, cell in zip(columns, row.cells, strict=True) if cell)
-        console.print(Text(f"{row.section} {row.name}", overflow="fold"))
-        console.print(Padding(Text("; ".join(pairs)), (0, 0, 0, _INDENT), expand=False))
-    console.print()
+    def written(text: str) -> str:
+        """Escape what the page's encoding lacks, before it is measured."""
+        return visible(text).encode(page.encoding, "backslashreplace").decode(page.encoding)
+
+    def fitted(text: str, room: int) -> str:
+        if cell_len(text) > room:
+            text = set_cell_size(text, max(room - len(dots), 0)) + dots
+        return set_cell_size(text, room)
+
+    def placed(text: str, room: int, like: str) -> str:
+        blank = " " * (room - cell_len(text))
+        return blank + text if like[:1] in _NUMBERS else text + blank
+
+    dots, line = ("…", "─") if written("…─") == "…─" else ("...", "-")
+    texts = [("", *heads), *((row.section, row.name, *row.cells) for row in rows)]
+    table = [[*map(written, row)] for row in texts]
+    section, name, *widths = (max(map(cell_len, column)) for column in zip(*table, strict=True))
+    indent = section + len(_GAP) if section else 0
+    kept, room = _kept(page.width - indent, name, widths)
+    # A head is placed like the first text below it.
+    likes = [next(filter(None, column), "") for column in zip(*table[1:], strict=True)] or table[0]
+    before = ""
+    for number, (part, title, *cells) in enumerate(table):
+        columns = zip(cells[:kept], widths, cells if number else likes[2:], strict=False)
+        words = [fitted("" if part == before else part, section)] if section else []
+        words += [fitted(title, room), *(placed(*column) for column in columns)]
+        shown, before = _GAP.join(words), part
+        page.print(shown.rstrip(), style=None if number else "bold", soft_wrap=True)
+        if not number:
+            page.print(line * cell_len(shown), soft_wrap=True)
+    page.print()
 
 
-def _table(
-    columns: Sequence[str], rows: Sequence[TableRow], widths: Sequence[int], *, plain: bool
-) -> Table:
-    from rich.box import ASCII2, SIMPLE_HEAD  # noqa: PLC0415 - rich is loaded only to draw
-    from rich.table import Table  # noqa: PLC0415 - as above
-    from rich.text import Text  # noqa: PLC0415 - as above
-
-    table = Table(box=ASCII2 if plain else SIMPLE_HEAD)
-    table.add_column("", min_width=widths[0], no_wrap=True)
-    table.add_column("", min_width=widths[1], overflow="fold")
-    for column, width in zip(columns, widths[2:], strict=True):
-        table.add_column(column, justify="right", min_width=width, no_wrap=True)
-    section = ""
-    for row in rows:
-        again = row.section == section
-        if not again:
-            table.add_section()
-        table.add_row("" if again else row.section, Text(row.name), *row.cells)
-        section = row.section
-    return table
+def _kept(width: int, name: int, columns: Sequence[int]) -> tuple[int, int]:
+    """Return how many columns of these widths are drawn, and how wide the names are."""
+    ends = [*accumulate(len(_GAP) + column for column in columns)]
+    least = min(name, max(NAME_WIDTH, width // _NAME_PART))
+    kept = max(1, sum(end + least <= width for end in ends))
+    return kept, max(1, min(name, width - ends[kept - 1]))
 
 
 _WORDS = 120

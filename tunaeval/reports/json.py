@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 from tunaeval.files.new_files import new_text
@@ -22,6 +23,19 @@ def summary_object(report: Report) -> JsonObject:
         "directory": report.directory,
         "run": report.run.model_dump(),
     }
+
+
+def sound(text: str) -> str:
+    """Return a text without lone surrogates, which other readers of JSON refuse."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def seconds(time: str) -> int:
+    """Return a time of ISO 8601 as seconds since the epoch; 0 for what is no time."""
+    try:
+        return int(datetime.fromisoformat(time).timestamp())
+    except ValueError:
+        return 0
 
 
 class JsonWriter:

@@ -15,22 +15,22 @@ from dataclasses import asdict, dataclass, replace
 from io import StringIO
 from itertools import combinations, zip_longest
 from string import ascii_lowercase
-from typing import TextIO, TypeAlias
+from typing import ClassVar, TextIO, TypeAlias
 
 from tunaeval.matching.assignment import NO_OTHERS
-from tunaeval.showing import counted, shows, visible
+from tunaeval.showing import counted, shows
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.messages import Prices, Usage
 from tunaeval.types.runs import Rate, Report, ScenarioResult, Summary
 
 from .compare import Difference, Differences, adjusted
-from .console import TableRow, console_like, draw_table, speaks_unicode
+from .console import PLAIN_WIDTH, TableRow, draw_table, page_on, print_lines
 from .markdown import code
-from .sides import Question, ScenarioCounts
+from .sides import Question, ScenarioCounts, sole_group
 from .summary import INFRASTRUCTURE, Passes
 from .tables import cell as csv_cell
-from .wording import answered_words, cached, interval, percent, progress
+from .wording import answered_words, cached, interval, of_one_group, percent, progress
 
 SIGNIFICANCE = 0.05
 """The adjusted p value below which a difference counts as real."""
@@ -71,7 +71,7 @@ class RankedCell:
 
     `score` and `confused` are over the common scenarios. `passed`, `of` and `no_answer` count
     results (scenarios times repeats): `passed` of `of` is the score, and `no_answer` counts what
-    the whole run lacks. For a cell that is not ranked, `not_ranked` says why, `letters` is empty,
+    the whole run lacks. For a cell that is not ranked, `not_ranked` says why, `ties` is empty,
     `score.value` is None, and `of` counts all that was asked. `cost` is in the currency of the
     prices, None if a price or a count of tokens is unknown. `error` says why a cell could not be
     asked.
@@ -86,7 +86,7 @@ class RankedCell:
     of: int
     no_answer: int
     not_ranked: str | None
-    letters: str
+    ties: str
     outcomes: dict[str, int]
     sources: dict[str, int]
     latency_seconds_median: float | None
@@ -125,7 +125,7 @@ class Ranking:
         >>> matrix = tunaeval.run_matrix(
         ...     "smoke", models=[ScriptedClient([""] * 24), ScriptedClient(["Hi."] * 24)], out=None
         ... )
-        >>> [cell.letters for cell in matrix.ranking.cells]
+        >>> [cell.ties for cell in matrix.ranking.cells]
         ['a', 'a']
     """
 
@@ -143,9 +143,12 @@ class Ranking:
         best = f"first {self.cells[0].name.words}" if self.ranks else "none is ranked"
         return f"Ranking of {counted(len(self.cells), 'cell')}, {best}"
 
+    _HEADS: ClassVar[tuple[str, ...]] = ("cell", "score", "passed", "of", "ties", "interval")
+
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
         for cell in self.cells:
-            yield cell.name.words, _score(cell), interval(cell.score), cell.letters
+            counts, name = (str(cell.passed), str(cell.of)), f"{cell.name.cell} {cell.name.words}"
+            yield name, _score(cell), *counts, cell.ties, interval(cell.score)
 
     @property
     def ranks(self) -> bool:
@@ -203,8 +206,10 @@ class _Answers:
     def score(self, scenarios: Iterable[str]) -> Rate:
         """Return the share of passed results of scenarios that were answered in all repeats."""
         passes, is_repeated = Passes(), self.report.run.repeats > 1
-        for name in scenarios:
-            one, group = self.asked[name], self.asked[name].question.cluster
+        asked = {name: self.asked[name] for name in scenarios}
+        sole = sole_group(one.question for one in asked.values())
+        for name, one in asked.items():
+            group = one.question.alone(sole).cluster
             for number in range(one.total):
                 cluster = name if group is None and is_repeated else group
                 passes.add("score", number < one.passed, cluster)
@@ -284,9 +289,11 @@ def rank(
     passing = _passing(answers)
     every = len(names) + len(missing)
     remarks = [*_about_common(answers, able, common, max_errors)]
+    if ranked:
+        remarks += of_one_group(sole_group(ranked[0].asked[name].question for name in common))
     remarks += _remarks([one.report for one in answers if not one.error], missing, directory)
     return Ranking(
-        cells=tuple(replace(cell, letters=letters.get(cell.name.cell, "")) for cell in cells),
+        cells=tuple(replace(cell, ties=letters.get(cell.name.cell, "")) for cell in cells),
         pairs=pairs,
         separating={name: cells for name, (cells, of) in passing.items() if 0 < len(cells) < of},
         all_pass=tuple(name for name, (cells, _) in passing.items() if len(cells) == every),
@@ -310,7 +317,7 @@ def _ranked_cell(
         of=answers.of if why_not else score.total,
         no_answer=answers.no_answer,
         not_ranked=why_not,
-        letters="",
+        ties="",
         outcomes=summary.outcomes,
         sources=summary.sources,
         latency_seconds_median=summary.latency_seconds_median,
@@ -327,9 +334,10 @@ def _pairs(ranked: Sequence[_Answers], common: Sequence[str]) -> tuple[Pair, ...
     tested = []
     for a, b in combinations(ranked, 2):
         differences = Differences()
+        sole = sole_group(a.asked[scenario].question for scenario in common)
         for scenario in common:
             one, other = a.asked[scenario], b.asked[scenario]
-            differences.add(one.question, one.rate, other.rate)
+            differences.add(one.question.alone(sole), one.rate, other.rate)
         tested.append(differences.difference(a.name.cell, b.name.cell))
     return tuple(Pair(one.section, one.name, one) for one in adjusted(tested))
 
@@ -447,16 +455,19 @@ def _pair_object(pair: Pair) -> JsonObject:
 
 def show_ranking(ranking: Ranking, stream: TextIO) -> None:
     """Print a ranking: the table, and below it what separates the cells."""
-    page = StringIO()
-    console = console_like(stream, page)
-    rows = [
-        TableRow("", f"{cell.name.cell} {cell.name.words}", row[3:])
-        for cell, row in zip(ranking.cells, table_rows(ranking), strict=True)
-    ]
-    draw_table(console, COLUMNS[3:], rows, plain=not speaks_unicode(stream))
-    for line in (*lines_below(ranking), *_confusion(ranking.cells)):
-        console.print(visible(line), soft_wrap=True)
-    stream.write(page.getvalue())
+    with page_on(stream) as page:
+        # Narrower tables have no room for the reason, which is then below.
+        brief = page.width < PLAIN_WIDTH
+        rows = [
+            TableRow("", f"{one.name.cell} {one.name.words}",
+                     ("not ranked" if brief and one.not_ranked else row[3], *row[4:]))
+            for one, row in zip(ranking.cells, table_rows(ranking), strict=True)
+        ]  # fmt: skip
+        draw_table(page, ("cell", *COLUMNS[3:]), rows)
+        if brief:
+            left_out = [one for one in ranking.cells if one.not_ranked]
+            print_lines(page, (f"{one.title} is {one.not_ranked}" for one in left_out))
+        print_lines(page, (*lines_below(ranking), *_confusion(ranking.cells)))
 
 
 def ranking_markdown(ranking: Ranking) -> str:
@@ -484,10 +495,10 @@ _LINE = 1000
 """The most characters of a line below the table in Markdown."""
 
 COLUMNS = (
-    "cell", "model", "system prompt", "score", "95 % interval", "letters", "passed", "of",
-    "no answer", "outcomes", "calls from", "latency", "tokens in", "tokens out", "cost",
+    "cell", "model", "system prompt", "score", "passed", "of", "ties", "interval", "no answer",
+    "outcomes", "calls from", "latency", "tokens in", "tokens out", "cost",
 )  # fmt: skip
-"""The columns of the table that is on the terminal, in Markdown and in CSV."""
+"""The columns in Markdown and in CSV; a terminal has the first three as one."""
 
 
 def table_rows(ranking: Ranking) -> Iterator[tuple[str, ...]]:
@@ -499,10 +510,10 @@ def table_rows(ranking: Ranking) -> Iterator[tuple[str, ...]]:
             cell.name.model,
             cell.name.system_prompt or "",
             _score(cell),
-            interval(cell.score),
-            cell.letters,
             str(cell.passed),
             str(cell.of),
+            cell.ties,
+            interval(cell.score),
             str(cell.no_answer),
             _counts(cell.outcomes),
             _counts(cell.sources),
@@ -522,7 +533,10 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 
 _SHOWN = 12
-"""How many scenarios are named in a line of `lines_below`."""
+"""How many scenarios are named in a line of `lines_below`, and how many pairs have one."""
+
+
+TIES_WORDS = "Same letter in `ties`: these scenarios cannot tell them apart."
 
 
 def lines_below(ranking: Ranking) -> Iterator[str]:
@@ -530,11 +544,12 @@ def lines_below(ranking: Ranking) -> Iterator[str]:
     yield from ranking.remarks
     yield from _about_cells(ranking.cells)
     if ranking.pairs:
-        yield (
-            "cells that share a letter may be equally good (exact tests of all pairs, Holm, 5 %)"
-        )
+        yield TIES_WORDS
     words = {cell.name.cell: cell.name.words for cell in ranking.cells}
-    yield from (_difference(pair, words) for pair in ranking.pairs if pair.is_real)
+    real = [pair for pair in ranking.pairs if pair.is_real]
+    yield from (_difference(pair, words) for pair in real[:_SHOWN])
+    if len(real) > _SHOWN:
+        yield f"{len(real) - _SHOWN:,} more pairs differ"
     for what, names in (
         ("scenarios that separate the cells", [*ranking.separating]),
         ("passed by all", ranking.all_pass),

@@ -103,7 +103,7 @@ class Replies:
 
     def read(self, result: ScenarioResult) -> list[ParseResult]:
         """Read the reply of each attempt, at the run's level."""
-        tools = self.tools(result.scenario)
+        tools = Tools() if self._info.as_written else self.tools(result.scenario)
         names = (*self._info.abstain, *result.abstain)
         read = reading(self._parser, tools, self._info.calls, abstain=names)
         return [read(kept_reply(one), self._info.level) for one in result.attempts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from statistics import median
@@ -80,6 +80,16 @@ class Question(NamedTuple):
         """The sections and names of its rows in a comparison."""
         yield from (("tool", name) for name in dict.fromkeys(self.tools))
         yield from (("tag", name) for name in dict.fromkeys(self.tags))
+
+    def alone(self, sole: str | None) -> Question:
+        """Return the question without its cluster, if the `sole` one has all scenarios."""
+        return self if sole is None else self._replace(cluster=None)
+
+
+def sole_group(questions: Iterable[Question]) -> str | None:
+    """Return the group that all the scenarios are of, which are the sample then, or None."""
+    groups = {one.cluster for one in questions}
+    return groups.pop() if len(groups) == 1 else None
 
 
 @dataclass(slots=True)

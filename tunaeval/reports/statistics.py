@@ -653,6 +653,12 @@ class Weighed:
             counted[0] += weight * score
             counted[1] += weight
 
+    def gather(self, cluster: str) -> None:
+        """Make all scores so far one cluster."""
+        several = [*self._alone.elements(), *self._together.values()]
+        self._alone.clear()
+        self._together = {cluster: [sum(column) for column in zip(*several, strict=True)]}
+
     @property
     def differ(self) -> bool:
         """Whether the weights differ, so that weighting changes the result."""

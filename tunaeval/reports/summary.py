@@ -125,6 +125,13 @@ class Passes:
         counted[0] += ok
         counted[1] += 1
 
+    def gather(self, cluster: str) -> None:
+        """Make all results so far one cluster."""
+        for name, counted in self._alone.items():
+            several = [counted, *self._together.pop(name, {}).values()]
+            self._together[name] = {cluster: [sum(column) for column in zip(*several, strict=True)]}
+            self._alone[name] = [0, 0]
+
     def lose(self, name: str) -> None:
         """Count a result that got no answer."""
         self._lost[name] += 1
@@ -172,6 +179,7 @@ class Tally:
         self._tools, self._tags, self._scenarios = Passes(), Passes(), Passes()
         self._reactions = Passes()
         self._weighed, self._weighed_passed = Weighed(), 0
+        self._groups, self._scored = set[str | None](), 0
         self._counts = {name: Counter[str]() for name in _COUNTED}
         self._causes, self._successes = Counter[str](), Counter[str]()
         self._tokens = Counter[str]()
@@ -210,7 +218,8 @@ class Tally:
 
     def _score(self, result: ScenarioResult) -> None:
         again = result.scenario if self._repeats > 1 else None
-        cluster = again if result.group is None else result.group
+        cluster = self._cluster(result.group, again)
+        self._scored += 1
         self._runs.add("final", result.ok, cluster)
         self._runs.add("first", result.first_attempt_ok, cluster)
         self._weighed.add(result.ok, result.weight, cluster)
@@ -245,6 +254,18 @@ class Tally:
             self._counts["formats"][result.format] += 1
             self._counts["sources"][source_of_format(result.format)] += 1
 
+    def _cluster(self, group: str | None, again: str | None) -> str | None:
+        """Return the cluster of a result. As long as one group has all, it is no cluster."""
+        if len(self._groups) == 1 and group not in self._groups:
+            (first,) = self._groups
+            passes = self._runs, self._levels, self._levels_first, self._tools, self._tags
+            for counts in (*passes, self._reactions, self._weighed):
+                if first is not None:
+                    counts.gather(first)
+        if len(self._groups) < 2:
+            self._groups.add(group)
+        return again if group is None or len(self._groups) == 1 else group
+
     def _react(self, task: TaskRecord, cluster: str | None) -> None:
         for name in REACTIONS:
             did: bool | None = getattr(task, name)
@@ -267,6 +288,7 @@ class Tally:
             unanswered_tools=self._tools.unanswered(),
             unanswered_tags=self._tags.unanswered(),
             reactions=self._reactions.rates(),
+            sole_group=next(iter(self._groups)) if len(self._groups) == 1 < self._scored else None,
             failures=by_cause(self._causes),
             attempts_to_success=dict(sorted(self._successes.items(), key=lambda at: int(at[0]))),
             repeats=told_of_repeats(self._repeats, self._scenarios.clusters("final")),

@@ -10,9 +10,10 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tunaeval.errors import UsageError
 from tunaeval.files.new_files import new_file, new_text
@@ -30,11 +31,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunsWriter:
-    """A `Writer` of a file on one or more runs; `available` says why it cannot write, or None."""
+    """A `Writer` of a file on one or more runs, or with `writes_folder` of files in a directory,
+    which may exist; `available` says why it cannot write, or None.
+    """
 
     name: str
     write_runs: Callable[[Sequence[Report], Path], None]
     available: Callable[[], str | None] = lambda: None
+    writes_folder: bool = False
 
     def write(self, report: Report, path: Path) -> None:
         self.write_runs([report], path)
@@ -67,6 +71,24 @@ def cell(value: JsonValue) -> str:
         return "" if value is None else str(value)
     text = "; ".join(value) if isinstance(value, list) else str(value)
     return f"'{visible(text)}" if text.startswith(_FORMULA) else visible(text)
+
+
+def rows_of(reports: Sequence[Report]) -> list[JsonObject]:
+    """Return a row for each result of the runs, with the columns of their table."""
+    names = columns_of(reports)
+    every = (row_of(one.run, result) for one in reports for result in one.results)
+    return [{name: row[name] for name in names} for row in every]
+
+
+def frame_of(rows: Sequence[JsonObject], library: str) -> Any:
+    """Return the rows as a DataFrame of a library, "pandas" or "polars". Raises UsageError."""
+    try:
+        frames = import_module(library)
+    except ImportError as error:
+        raise UsageError(f"this needs {library} ({error}); pip install {library}") from error
+    return frames.DataFrame(
+        {name: [*_column(rows, name)] for name in (rows[0] if rows else COLUMNS)}
+    )
 
 
 _BATCH = 1024

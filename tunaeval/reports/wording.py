@@ -97,6 +97,7 @@ def remarks(report: Report) -> list[str]:
         if lost := summary.outcomes.get(outcome):
             lines.append(f"{lost} of {how_many(summary)} {words} and are not in the score")
     lines += [f"warning: {words}" for words in warnings(summary)]
+    lines += of_one_group(summary.sole_group)
     if summary.weighted is not None:
         lines.append(
             "the weighted score counts each scenario by its weight in the suite; all others count "
@@ -107,6 +108,15 @@ def remarks(report: Report) -> list[str]:
         if report.run.temperature == 0:
             lines.append("asked at temperature 0: repeats show the server's own noise alone")
     return [*lines, *gaps(summary)]
+
+
+def of_one_group(group: str | None) -> Iterator[str]:
+    """Yield a line for scenarios that are all of one group."""
+    if group is not None:
+        yield (
+            f"all scenarios are of one group, {visible(repr(group), 60)}: its rows are the sample, "
+            "so an interval is that of more such rows, not of other questions"
+        )
 
 
 def cached(*summaries: Summary) -> Iterator[str]:
@@ -220,7 +230,10 @@ def gaps(summary: Summary) -> list[str]:
     for lower, higher in pairwise(LEVELS):
         less, more = summary.levels[lower].value, summary.levels[higher].value
         if less is not None and more is not None and (points := 100 * (more - less)) > GAP_POINTS:
-            lines.append(f"{higher} reads {points:.1f} points more than {lower}")
+            line = f"{points:.1f} points more pass at {higher} than at {lower}"
+            made = ", ".join(f"{name} {count}" for name, count in summary.repairs.items())
+            # A run at standard has not counted the repairs that only lenient makes.
+            lines.append(f"{line} (repairs: {made})" if made and lower == "strict" else line)
     return lines
 
 

@@ -16,10 +16,13 @@ from tunaeval.clients import cached, clients
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
+from tunaeval.tasks.sandbox import sandbox_of
 from tunaeval.tasks.suites.loading import load_suite
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
+from tunaeval.types.suites import Part
 from tunaeval.types.third_party import closed, made_client
 
 from .driving import Environment
@@ -83,7 +86,7 @@ class ClientSettings(TypedDict, total=False):
 
 
 async def arun(
-    suite: Suite | str | Path,
+    suite: Suite | str | Path | JsonObject | list[JsonValue],
     *,
     client: Client | str = "llamacpp",
     format: str | Format | Parser = "auto",  # noqa: A002 - the public word for it
@@ -95,6 +98,9 @@ async def arun(
     take_over: bool = False,
     cache: Path | str | None = None,
     harness: Any = OURS,
+    split: Part | None = None,
+    sandbox: str | None = None,
+    sandbox_bind: Sequence[str | Path] = (),
     ask: Ask = _UNSET,
     level: Level = _UNSET,
     profile: str | None = _UNSET,
@@ -120,7 +126,9 @@ async def arun(
     directory of a stored run to go on with (see `SuiteRun`). `cache` is a directory of replies: a
     model is asked only what is not there, and what it replies is kept there. `environment` has the
     tools and the user of tasks of many turns. `harness` is the name of what runs the suite, a class
-    or function that makes one, or a `Harness` that is made already. The parameters from `ask` on
+    or function that makes one, or a `Harness` that is made already. `split` asks one part of the
+    suite alone (see `Suite.split`). `sandbox="bwrap"` runs commands in a sandbox, in which they can
+    read the paths in `sandbox_bind`, too. The parameters from `ask` on
     are fields of `RunOptions` and override `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
@@ -132,9 +140,12 @@ async def arun(
         >>> report.passed, report.total
         (2, 12)
     """
+    if (shut := sandbox_of(sandbox, sandbox_bind)) is not None:
+        environment = replace(environment or Environment(), sandbox=shut)
     given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
     values = {name: value for name, value in locals().items() if name in PARAMETERS}
     loaded = suite if isinstance(suite, Suite) else load_suite(suite)
+    loaded = loaded if split is None else loaded.split(split)
     asked = {name for name, value in values.items() if value is not None and value is not False}
     asked |= {"options"} if any(value is not _UNSET for value in given.values()) else set()
     values["options"] = chosen_options(options, client, given)

@@ -27,6 +27,7 @@ from tunaeval.files.plain_files import (
     is_directory,
     is_there,
     make_directory,
+    nearest,
     seen_at,
 )
 from tunaeval.files.records import (
@@ -167,7 +168,7 @@ def load_report(directory: Path | str) -> Report:
     path = found_run(directory)
     info = read_info(path)
     found = found_results(path, info)
-    results = KeptResults(path, found.offsets)
+    results = KeptResults(path, found.in_order_of_suite())
     summary = summarise(results, repeats=info.repeats)
     summary = summary.model_copy(update={"doubled_results": found.doubled})
     return report_of(info, summary, results, info.scenarios * info.repeats - len(results), path)
@@ -195,7 +196,7 @@ def report_of(
 def read_info(path: Path) -> RunInfo:
     """Return the `run.json` of a directory. Raises `RecordError`, also for an unknown version."""
     if is_absent(path / RUN_FILE):
-        raise RecordError(_no_run(path))
+        raise RecordError(no_run(path))
     document = versioned(path / RUN_FILE, SCHEMA_VERSION)
     try:
         return RunInfo.model_validate(document)
@@ -231,22 +232,45 @@ def found_run(directory: Path | str, *, latest: bool = False) -> Path:
     return inside[-1]
 
 
+def runs_below(place: Path) -> list[Path]:
+    """Return the runs and matrices in a directory and in those in it, the last begun last."""
+    found, folders = list[Path](), [place]
+    for _ in range(_DEPTH):
+        inside = [path for folder in folders for path in entries(folder)]
+        found += filter(_is_kept, inside)
+        folders = [path for path in inside if is_directory(path) and not _is_kept(path)]
+    return sorted(found, key=_began)
+
+
+_DEPTH = 3
+"""How many levels are searched: runs/RUN, and runs with an --out below runs."""
+
+
 def _is_kept(path: Path) -> bool:
     return is_there(path / RUN_FILE) or is_there(path / MATRIX_FILE)
 
 
 def _began(path: Path) -> tuple[str, int]:
-    """Return a sort key: when a run was begun, then its file's time in nanoseconds."""
+    """Return a sort key: when a run was begun, then its file's time in nanoseconds. A damaged run
+    is older than all others.
+    """
     file = path / (RUN_FILE if is_there(path / RUN_FILE) else MATRIX_FILE)
-    return str(read_document(file).get("started_at")), file.stat().st_mtime_ns
+    try:
+        began = read_document(file).get("started_at")
+        return began if isinstance(began, str) else "", file.stat().st_mtime_ns
+    except (OSError, RecordError):
+        return "", 0
 
 
-def _no_run(path: Path) -> str:
+def no_run(path: Path) -> str:
     """Return an error message for a path that is not a run, with a hint where runs are."""
     if not is_directory(path):
         if is_there(path):
             return f"{path} is {seen_at(path)}; wanted the directory of a run"
-        return f"there is no directory {path}; wanted that of a run, as `tunaeval run` names it"
+        others = runs_below(path.parent if path.parent.name else Path("runs"))
+        near = nearest(path) or next(reversed(others), None)
+        wanted = "wanted that of a run, as `tunaeval run` names it"
+        return f"there is no directory {path}; {f'did you mean {near}?' if near else wanted}"
     if is_there(path / MATRIX_FILE):
         return (
             f"{path} is a matrix of several runs; rank them by `tunaeval show {path}`, or name one "
@@ -406,7 +430,7 @@ class Journal:
 _SAME = (
     "suite", "suite_digest", "scenarios", "client", "format", "level", "profile", "calls",
     "abstain", "ask", "constrain", "prompt_digest", "repeats", "attempts", "max_tokens",
-    "temperature", "seed", "deadline_seconds",
+    "temperature", "seed", "deadline_seconds", "sandbox",
 )  # fmt: skip
 """Options that affect the results; `concurrency` does not."""
 

@@ -16,21 +16,23 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import wraps
 from importlib.resources import files
 from itertools import zip_longest
 from secrets import token_hex
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from tunaeval.errors import TransportFailure, UsageError, WorkspaceError
+from tunaeval.errors import TransportFailure, TunaevalError, UsageError, WorkspaceError
 from tunaeval.registry import words_of
 from tunaeval.showing import brief
 from tunaeval.tasks import suites
-from tunaeval.tasks.grades import Met, grade, obeyed, reported
+from tunaeval.tasks.grades import Met, grade, obeyed, partial_of, reported
+from tunaeval.tasks.sandbox import Sandbox
 from tunaeval.tasks.space import Snapshot, Workspace
+from tunaeval.tasks.suites.bfcl_classes import class_tools
 from tunaeval.tasks.toolbox import not_run, workspace_tools
 from tunaeval.tools.executor import Backoff, Executor, ToolResult, named_tools, runnables_of
 from tunaeval.tools.mcp import McpResult, McpServer
@@ -51,6 +53,7 @@ from tunaeval.types.faults import (
 from tunaeval.types.roles import Agent, AnyTool
 from tunaeval.types.runs import (
     CheckRecord,
+    Episode,
     Expectation,
     ResultRecord,
     Scenario,
@@ -83,8 +86,8 @@ CHECKS_SECONDS = 120.0
 MAX_RESULT = 64 * 1024
 """The most characters of a tool's result that the model sees."""
 
-ToolMaker: TypeAlias = Callable[[Workspace], "Mapping[str, AnyTool] | Iterable[AnyTool]"]
-User: TypeAlias = Callable[[Sequence[JsonObject]], "str | Awaitable[str | None] | None"]
+ToolMaker: TypeAlias = Callable[[Workspace, Episode], "Mapping[str, AnyTool] | Iterable[AnyTool]"]
+User: TypeAlias = Callable[[Sequence[JsonObject], Episode], "str | Awaitable[str | None] | None"]
 Ask: TypeAlias = Callable[[Request, Deadline], Awaitable[Reply | TransportFailure]]
 """Asks the client, which stops the deadline while all requests wait for a pause."""
 
@@ -94,16 +97,18 @@ class Environment:
     """The tools, user and time limit of checks around episodes of many turns.
 
     `tools` run the calls: functions in a list or by name, or a function that returns these for a
-    `Workspace`; None means the eight tools of a workspace. `user` is called with the messages each
-    time the model has answered and the scenario's own user turns are used up; it returns the user's
-    next message or None, and may be a coroutine function. Raises ToolsError for a tool that cannot
-    be run.
+    `Workspace` and an `Episode`; None means the eight tools of a workspace, or those that a suite
+    of BFCL has. `user` is called with the messages and the episode each time the model has answered
+    and the scenario's own user turns are used up; it returns the user's next message or None, and
+    may be a coroutine function. In a `sandbox` are the commands of tasks, programs of checks, and
+    commands that are whole agents. Raises ToolsError for a tool that cannot be run, and UsageError
+    for a function that does not take these two arguments.
 
     Examples:
         >>> def ask(question: str) -> str:
         ...     return "forty-two"
         ...
-        >>> environment = tunaeval.Environment(tools=[ask], user=lambda messages: None)
+        >>> environment = tunaeval.Environment(tools=[ask], user=lambda messages, episode: None)
         >>> environment.checks_seconds
         120.0
     """
@@ -111,22 +116,39 @@ class Environment:
     tools: Mapping[str, AnyTool] | Iterable[AnyTool] | ToolMaker | None = None
     user: User | None = None
     checks_seconds: float = CHECKS_SECONDS
+    sandbox: Sandbox | None = None
 
     def __post_init__(self) -> None:
-        """Check the tools that are known before a task begins."""
+        """Check the tools that are known before a task begins, and what the functions take."""
+        _check_takes(self.user, "user", "messages")
         if self.tools is None or (callable(self.tools) and not isinstance(self.tools, Mapping)):
+            _check_takes(self.tools, "tools", "workspace")
             return
         if not isinstance(self.tools, Mapping):
             object.__setattr__(self, "tools", wanted_items(self.tools, "tools", object, "tools"))
         runnables_of(self.tools, None)
 
-    def tools_in(self, workspace: Workspace) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
+    def tools_in(
+        self, workspace: Workspace, episode: Episode
+    ) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
         """Return the tools that run the calls of an episode in a workspace."""
         if self.tools is None:
-            return workspace_tools(workspace)
+            return class_tools(episode.scenario) or workspace_tools(workspace)
         if callable(self.tools) and not isinstance(self.tools, Mapping):
-            return self.tools(workspace)
+            return self.tools(workspace, episode)
         return self.tools
+
+
+def _check_takes(function: object, name: str, first: str) -> None:
+    """Raise UsageError for a function that cannot be called with its first argument and episode."""
+    try:
+        if callable(function):
+            inspect.signature(function).bind(None, None)
+    except TypeError as error:
+        wanted = f"wanted a function that takes ({first}, episode)"
+        raise UsageError(f"{name} is {brief(function)}: {error}; {wanted}") from None
+    except ValueError:  # a function written in C may have no signature
+        return
 
 
 async def drive(
@@ -144,24 +166,44 @@ async def drive(
     """
     async with AsyncExitStack() as stack:
         try:
-            workspace = stack.enter_context(_workspace(trial.scenario.task or Task()))
+            workspace = stack.enter_context(
+                workspace_of(trial.scenario.task or Task(), environment)
+            )
             opened = [McpServer(place, workspace=workspace) for place in servers]
             for server in opened:
                 await stack.enter_async_context(server)
+            driver = await driver_of(trial, workspace, environment, ask, opened)
         except TransportFailure as caught:
             failure = caught
         except (OSError, WorkspaceError) as error:
             failure = TransportFailure(words_of(error), kind="workspace")
         else:
-            driver = _Driver(trial, workspace, environment, ask, opened)
             return await conclude(conversation, driver.answer)
         return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
 
 
-def _workspace(task: Task) -> Workspace:
+async def driver_of(
+    trial: Trial,
+    workspace: Workspace,
+    environment: Environment,
+    ask: Ask,
+    servers: Sequence[McpServer] = (),
+) -> Driver:
+    """Return what drives an episode whose workspace is there. Raises TransportFailure if its tools
+    cannot be made, UsageError if nothing runs one of them.
+    """
+    episode = _episode(trial)
+    tools = await _made_tools(environment, workspace, episode)
+    return Driver(trial, episode, workspace, environment, ask, servers, tools)
+
+
+def workspace_of(task: Task, environment: Environment) -> Workspace:
     """Return the task's workspace, from whose commands the tasks of the package are hidden."""
     hidden = str(files(suites).joinpath("tasks"))
-    return Workspace(task.contents(), commands=task.commands, pages=task.pages, hidden=hidden)
+    return Workspace(
+        task.contents(), commands=task.commands, pages=task.pages, hidden=hidden,
+        sandbox=environment.sandbox,
+    )  # fmt: skip
 
 
 def seed_of(options: RunOptions, scenario: Scenario, repeat: int) -> str:
@@ -169,15 +211,36 @@ def seed_of(options: RunOptions, scenario: Scenario, repeat: int) -> str:
     return token_hex() if options.seed is None else f"{options.seed} {scenario.id} {repeat}"
 
 
+def _episode(trial: Trial) -> Episode:
+    seed = seed_of(trial.options, trial.scenario, trial.repeat)
+    return Episode(trial.scenario, trial.repeat, seed)
+
+
+async def _made_tools(
+    environment: Environment, workspace: Workspace, episode: Episode
+) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
+    """Return the episode's tools; that they cannot be made, or not in time, is its failure."""
+    try:
+        async with asyncio.timeout(environment.checks_seconds):
+            return await beside(environment.tools_in, workspace, copied(episode))
+    except TunaevalError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the author's function raised it
+        words = words_of(error)
+    raise TransportFailure(f"the episode's tools cannot be made: {words}", kind="tools")
+
+
 @dataclass(slots=True)
-class _Driver:
+class Driver:
     """Does what each step of an episode asks for; the client's pauses do not count as its time."""
 
     trial: Trial
+    episode: Episode
     workspace: Workspace
     environment: Environment
     ask: Ask
     servers: Sequence[McpServer]
+    tools: Mapping[str, AnyTool] | Iterable[AnyTool]
     began: float = field(default_factory=lambda: asyncio.get_running_loop().time())
     task: Task = field(init=False)
     seen: Snapshot = field(init=False)
@@ -194,15 +257,18 @@ class _Driver:
             if isinstance(found, Mapping)
             else [_leaving(tool) for tool in found]
         )
-        self.executor = Executor(left, backoff=Backoff(max_attempts=1))
-        if words := not_run(self.trial.tools, self.executor.runnables):
+        once = Backoff(max_attempts=1)
+        self.executor = Executor(left, backoff=once)
+        if self.trial.as_written:  # one after the other, whatever the tools' names
+            self.executor = Executor(left, categories={}, backoff=once)
+        elif words := not_run(self.trial.tools, self.executor.runnables):
             raise UsageError(f"scenario {self.trial.scenario.id!r}: {words}")
 
     def _tools(self) -> Mapping[str, AnyTool] | Iterable[AnyTool]:
         """Return the tools that run the calls. Of tools with the same name, the caller's come
         first, then those of servers, then those of a workspace.
         """
-        found = self.environment.tools_in(self.workspace)
+        found = self.tools
         if not self.servers:
             return found
         offered = {tool.name: tool for server in self.servers for tool in server.tools}
@@ -213,16 +279,16 @@ class _Driver:
         match step:
             case Request():
                 return await self._reply(step)
-            case Run(calls):
-                return await self._results(calls)
+            case Run():
+                return await self._results(step)
             case Answered():
                 return await self._user(step)
             case FinishedEpisode():
-                space, seen, environment = self.workspace, self.seen, self.environment
                 met = self.faulting.met(len(step.turns))
-                return await _graded(
-                    self.trial, step, space, seen, met=met, environment=environment
-                )
+                known: _Known = {
+                    "episode": self.episode, "met": met, "environment": self.environment
+                }  # fmt: skip
+                return await _graded(self.trial, step, self.workspace, self.seen, **known)
         raise AssertionError(f"no step: {brief(step)}")
 
     def _deadline(self) -> float:
@@ -249,12 +315,12 @@ class _Driver:
             return OutOfTime()
         return self.faulting.reply(answer) if isinstance(answer, Reply) else answer
 
-    async def _results(self, calls: tuple[ToolCall, ...]) -> Results | TransportFailure | OutOfTime:
+    async def _results(self, step: Run) -> Results | TransportFailure | OutOfTime:
         """Run the calls; return their results, a server's failure, or `OutOfTime`."""
         records: tuple[ResultRecord, ...] | OutOfTime
         try:
             async with asyncio.timeout_at(self._deadline()):
-                records = await self._ran(calls)
+                records = await self._ran(step.calls, step.held_out)
         except TimeoutError:
             records = OutOfTime()
         if faults := [server.fault for server in self.servers if server.fault]:
@@ -262,33 +328,46 @@ class _Driver:
         if not isinstance(records, tuple):
             return records
         before = self.seen
+        if self.workspace.excess():
+            return OutOfTime("disk")
         self.seen = await beside(self.workspace.snapshot, before)
         return Results(records, before.changes(self.seen).paths)
 
-    async def _ran(self, calls: tuple[ToolCall, ...]) -> tuple[ResultRecord, ...]:
+    async def _ran(
+        self, calls: tuple[ToolCall, ...], held_out: Collection[str]
+    ) -> tuple[ResultRecord, ...]:
         """Return the results as the model sees them, faults applied, in the order of the calls."""
         hit = [self.faulting.of_result(call) for call in calls]
         late = [sum(fault.seconds for fault in one if isinstance(fault, Delay)) for one in hit]
         if any(late):
             await asyncio.sleep(max(late))
-        to_run = [call for call, faults in zip(calls, hit, strict=True) if _is_run(faults)]
+        early = {call.id for call in calls if call.name in held_out}
+        to_run = [
+            call
+            for call, faults in zip(calls, hit, strict=True)
+            if _is_run(faults) and call.id not in early
+        ]
         try:
             made = [_record(one) for one in await self.executor.execute(to_run)]
         except SystemExit as error:
             words = f"Error: the tool ended its process ({words_of(error)})"
             made = [_failed(call, words) for call in to_run]
-        ran = iter(made)
+        ran = {one.id: one for one in made}
+        words = "Error: the tool {!r} is not offered yet"
         return tuple(
-            _spoiled(next(ran) if _is_run(faults) else _failed(call, ""), faults)
+            _spoiled(
+                ran.get(call.id)
+                or _failed(call, words.format(call.name) if call.id in early else ""),
+                faults,
+            )
             for call, faults in zip(calls, hit, strict=True)
         )
 
     async def _user(self, answered: Answered) -> str | None:
-        if answered.number <= len(self.task.users):
-            return self.task.users[answered.number - 1]
-        if self.environment.user is None:
-            return None
-        says = self.environment.user(copied(answered.messages))
+        written = self.task.said(answered.number)
+        if written is not None or self.environment.user is None:
+            return written
+        says = self.environment.user(copied(answered.messages), copied(self.episode))
         text = await says if inspect.isawaitable(says) else says
         if text is not None and not isinstance(text, str):
             raise UsageError(
@@ -297,12 +376,16 @@ class _Driver:
         return text
 
 
+_Known: TypeAlias = dict[str, Any]
+
+
 async def _graded(
     trial: Trial,
     end: FinishedEpisode,
     workspace: Workspace,
     seen: Snapshot,
     *,
+    episode: Episode,
     met: Sequence[Met],
     environment: Environment,
     ran: AgentRun | None = None,
@@ -322,7 +405,12 @@ async def _graded(
         after=await beside(workspace.snapshot, seen),
         results=(*results, *(ran.results if ran else ())),
         reference=task.solved(),
-        seed=seed_of(trial.options, scenario, trial.repeat),
+        succeeded=None
+        if ran
+        else frozenset(one.tool for turn in end.turns for one in turn.results if one.ok),
+        seed=episode.seed,
+        episode=episode,
+        ended=end.ended,
     )
     changes, checks = state.changes, task.checks
     if scenario.expect != Expectation():
@@ -333,11 +421,14 @@ async def _graded(
     except TimeoutError:
         words = f"the checks took over {seconds:g} s and were left behind"
         records = (CheckRecord(check="all", ok=None, reason=words),)
+    if words := workspace.excess() or "":
+        records += (CheckRecord(check="workspace", ok=False, reason=words, turn=state.turns),)
     return TaskRecord(
         ended=end.ended,
         ended_by=(ran.words or None) if ran else None,
         answer=end.answer,
         checks=records,
+        partial=partial_of(records, state),
         added=changes.added,
         removed=changes.removed,
         changed=changes.changed,
@@ -433,12 +524,14 @@ async def drive_agent(trial: Trial, agent: Agent, environment: Environment) -> S
     """
     scenario, task = trial.scenario, trial.scenario.task or Task()
     limit = task.limits.seconds or trial.options.deadline_seconds
+    episode = _episode(trial)
     record, failure = TaskRecord(ended="failure"), None
     turns: tuple[Turn, ...] = ()
     try:
-        with _workspace(task) as workspace:
+        with workspace_of(task, environment) as workspace:
             place, faults = str(workspace.path), tuple(one.written() for one in task.faults)
-            work = AgentTask(scenario.prompt, place, limit, scenario.id, trial.repeat, faults)
+            identity = (scenario.id, trial.repeat, faults, environment.sandbox)
+            work = AgentTask(scenario.prompt, place, limit, *identity)
             # Some agents stop by themselves in time.
             ran = await in_time(agent, lambda: agent.work(work), limit, grace=_GRACE_SECONDS)
             ran = copied(ran)  # the agent may go on changing what it returned
@@ -446,9 +539,8 @@ async def drive_agent(trial: Trial, agent: Agent, environment: Environment) -> S
             end = FinishedEpisode(ran.ended, ran.answer, turns)
             # Unknown if the agent did not use our endpoint.
             met = [Met(*pair) for pair in zip_longest(task.faults, ran.met[: len(task.faults)])]
-            record = await _graded(
-                trial, end, workspace, workspace.before, met=met, environment=environment, ran=ran
-            )
+            known: _Known = {"episode": episode, "met": met, "environment": environment}
+            record = await _graded(trial, end, workspace, workspace.before, ran=ran, **known)
     except TransportFailure as caught:
         failure = caught
     except (OSError, WorkspaceError) as error:

@@ -31,6 +31,7 @@ from tunaeval.types.runs import (
     RunOutcome,
     Scenario,
     ScenarioResult,
+    Unreadable,
 )
 
 from .options import RunOptions
@@ -61,20 +62,29 @@ class Turn:
     touched: tuple[str, ...] = ()
     breach: str | None = None
 
-    def lost(self, tools: Tools, level: Level) -> tuple[ToolCall, ...]:
+    def lost(self, tools: Tools | None, level: Level) -> tuple[ToolCall, ...]:
         """Return the attempts at calls that the level cannot read."""
         return lost_calls(self.reply.message, self.read[level], tools or None, level)
 
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One repeat (from 1) of a scenario: its tools, the reader of its replies, and the options."""
+    """One repeat (from 1) of a scenario: its tools, the reader of its replies, the options, and the
+    suite's rules for calls in tasks (`Suite.unreadable` and `as_written`).
+    """
 
     scenario: Scenario
     tools: Tools
     read: Read
     options: RunOptions
     repeat: int = 1
+    unreadable: Unreadable = "retry"
+    as_written: bool = False
+
+    @property
+    def known(self) -> Tools | None:
+        """The tools that replies are read with; None reads any name, and arguments as written."""
+        return None if self.as_written else self.tools or None
 
     def request(self, asking: Asking, messages: Sequence[JsonObject], attempt: int = 1) -> Request:
         """Return the request of an attempt or turn, counted from 1."""
@@ -302,6 +312,7 @@ def result_of(
         group=scenario.group,
         weight=scenario.weight,
         abstain=scenario.abstain,
+        index=None,  # known to the run that asks
         **verdict,
     )
 

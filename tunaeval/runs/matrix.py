@@ -24,16 +24,18 @@ from tunaeval.files.plain_files import is_absent, is_there, make_directory
 from tunaeval.files.records import replace_document, write_document
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.ranking import MAX_ERRORS, CellName, Ranking, rank, ranking_object
+from tunaeval.reports.tables import rows_of
 from tunaeval.showing import counted, shows
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.messages import Prices
 from tunaeval.types.roles import Client, Parser
-from tunaeval.types.runs import Report, ScenarioResult, Suite
+from tunaeval.types.runs import Report, ScenarioResult, Suite, Tabled
 from tunaeval.types.wanted import wanted_path
 
 from .budget import Budget
-from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report, versioned
+from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report, no_run, versioned
+from .driving import Environment
 from .options import RunOptions, born
 from .prompts import Asking
 from .runner import SuiteRun
@@ -79,7 +81,7 @@ class MatrixInfo(BaseModel):
 
 @shows
 @dataclass(frozen=True, slots=True, repr=False)
-class Matrix:
+class Matrix(Tabled):
     """The reports of all cells in the order in which they were named, and their ranking.
 
     `directory` is where the matrix is kept, None for nowhere. The report of a cell that could not
@@ -98,9 +100,22 @@ class Matrix:
     directory: str | None
     names: tuple[CellName, ...]
 
+    def rows(self) -> list[JsonObject]:
+        """Return the rows of all reports, each with its `cell` and the name of its `system_prompt`,
+        None for the suite's own.
+        """
+        sources = [
+            {"cell": name.cell, "system_prompt": name.system_prompt}
+            for name, report in zip(self.names, self.cells, strict=True)
+            for _ in range(len(report.results))
+        ]
+        return [own | row for own, row in zip(sources, rows_of(self.cells), strict=True)]
+
     def _in_short(self) -> str:
         ranked = self.ranking._in_short()  # noqa: SLF001 - the same words
         return f"Matrix of {counted(len(self.cells), 'cell')}: {ranked}"
+
+    _HEADS = Ranking._HEADS  # noqa: SLF001 - the same table
 
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
         return self.ranking._in_rows()  # noqa: SLF001 - the same table
@@ -139,7 +154,7 @@ class MatrixRun:
     `in_flight` is the number of scenarios of all cells together that are asked at once. `resume` is
     the directory of a matrix that is continued. `on_result` is called with each result. `budget` is
     that of all cells together. A cell of which more results got no answer than `max_errors` allows
-    is not ranked: by default 5 %, or what a continued matrix has.
+    is not ranked: by default 5 %, or what a continued matrix has. All cells have the `environment`.
 
     Raises UsageError for no cells or for two of one name, RecordError for a directory that cannot
     be continued.
@@ -158,6 +173,7 @@ class MatrixRun:
         take_over: bool = False,
         budget: Budget | None = None,
         max_errors: ErrorBudget | str | int | None = None,
+        environment: Environment | None = None,
     ) -> None:
         _refuse_doubles(cells)
         self.info = _info_of(cells, dict(options or {}))
@@ -191,6 +207,7 @@ class MatrixRun:
                 turns=turns,
                 budget=budget,
                 prices=cell.prices,
+                environment=environment,
             )
             run.info = run.info.model_copy(update={"options": dict(cell.options_kept)})
             self.runs.append(run)
@@ -297,6 +314,8 @@ def read_matrix(directory: Path) -> MatrixInfo:
     """Read the `matrix.json` of a directory. Raises RecordError if it is missing or invalid."""
     path = directory / MATRIX_FILE
     if is_absent(path):
+        if not is_there(directory):
+            raise RecordError(no_run(directory))
         raise RecordError(f"{directory} is no matrix: there is no {MATRIX_FILE} in it")
     try:
         where, advice = f"{path}: this is no matrix of tunaeval", "wanted what a matrix run wrote"
@@ -326,17 +345,24 @@ def load_matrix(directory: Path | str) -> Matrix:
     Raises RecordError where the directory has no `matrix.json`, or one that cannot be read.
 
     Examples:
-        >>> tunaeval.load_matrix("runs/nowhere")
+        >>> tunaeval.load_matrix(".")
         Traceback (most recent call last):
-        tunaeval.errors.RecordError: runs/nowhere is no matrix: there is no matrix.json in it
+        tunaeval.errors.RecordError: . is no matrix: there is no matrix.json in it
     """
-    path = found_run(directory)
+    return loaded_matrix(found_run(directory))
+
+
+def loaded_matrix(path: Path, *, is_running: bool = False) -> Matrix:
+    """Return the matrix in a directory; while it runs, no cell of it counts as interrupted."""
     info = read_matrix(path)
     reports = {
         cell.cell: load_report(path / CELLS / cell.cell)
         for cell in info.cells
         if not is_absent(path / CELLS / cell.cell / RUN_FILE)
     }
+    if is_running:
+        goes_on = {"interrupted": False}
+        reports = {cell: one.model_copy(update=goes_on) for cell, one in reports.items()}
     return _matrix(info, reports, path)
 
 

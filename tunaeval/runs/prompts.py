@@ -28,10 +28,11 @@ from tunaeval.files.plain_files import table_of
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import format_named, instructions, parser_for, render
 from tunaeval.parsing.constraint import Constraint, breach, constrain, takes_prose
+from tunaeval.tasks.suites.variables import filled_prompt
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.exchange import Reply, text_of
 from tunaeval.types.roles import Parser
-from tunaeval.types.runs import Suite
+from tunaeval.types.runs import Scenario, Suite
 
 Ask: TypeAlias = Literal["api", "prompt", "schema"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
@@ -136,6 +137,17 @@ def asking(
         remade=partial(asking, ask=ask, form=form, examples=examples, constrain=constrain),
         **bound,
     )
+
+
+def asked_by(told: Asking, suite: Suite, scenario: Scenario, tools: Tools) -> Asking:
+    """Return what a scenario is asked with, with these tools; the system prompt is filled with its
+    variables.
+    """
+    own = suite if tools is suite.tools else suite.with_(tools=tools)
+    prompt = filled_prompt(own.system_prompt, scenario.vars)
+    if prompt != own.system_prompt:
+        own = own.with_(system_prompt=prompt)
+    return told if own is suite else told.remade(own)
 
 
 def asking_by(suite: Suite, ask: Ask, parser: Parser | Format, constrain: bool | str) -> Asking:

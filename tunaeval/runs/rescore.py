@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.files.keys import of_environment
-from tunaeval.files.plain_files import open_plain
+from tunaeval.files.plain_files import open_plain, unread
 from tunaeval.files.results import RESULTS_FILE, CountedResults
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
@@ -29,6 +29,7 @@ from tunaeval.reports.replies import (
 )
 from tunaeval.reports.summary import summarise
 from tunaeval.tasks.suites.loading import load_suite
+from tunaeval.types.calls import Tools
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Parser
 from tunaeval.types.runs import (
@@ -146,7 +147,7 @@ def _streamed(
     secrets = of_environment()
     for _, old in placed_results(source, found):
         new, unasked = rules.reread(old)
-        new = without_secrets(new, secrets)
+        new = without_secrets(new, secrets).model_copy(update={"index": old.index})
         files.append(new)
         changes["unasked"] += unasked
         changes["gained"] += new.ok and not old.ok
@@ -188,9 +189,8 @@ def _digest(path: Path) -> str:
         with open_plain(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise RecordError(
-            f"{path} cannot be read: {error.strerror or error}; there are no replies to read again"
-        ) from error
+        words = unread(path, "there are no replies to read again", error)
+        raise RecordError(f"{str(path)!r} {words}") from error
 
 
 def _by_id(suite: Suite | None, asked: str) -> Callable[[ScenarioResult], Scenario]:
@@ -245,8 +245,13 @@ class _Rules:
         replies = [kept_reply(attempt) for attempt in result.attempts]
         scenario, failure = self.gold(result), _failure(result)
         names = (*self.options.abstain, *scenario.abstain)
-        read = reading(self.parser, own, self.options.calls, abstain=names)
-        trial = Trial(scenario, own, read, self.options, result.repeat)
+        old = self.old
+        known = Tools() if old.as_written else own
+        read = reading(self.parser, known, self.options.calls, abstain=names)
+        trial = Trial(
+            scenario, own, read, self.options, result.repeat, old.unreadable,
+            as_written=old.as_written,
+        )  # fmt: skip
         if result.task is not None:
             return reread_task(trial, result, replies, failure)
         return reread(trial, replies, failure)

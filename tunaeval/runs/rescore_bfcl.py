@@ -8,7 +8,8 @@ suite `bfcl:CATEGORY`, with the tools of its prompt. `bfcl generate` writes fold
     result/MODEL/gorilla_openfunctions_v1_test_simple_result.json    until August 2024
 
 A line has `id` (or `idx`, a number alone) and `result`: a text, or calls as kept by the handler of
-a server that has an API for calls, `[{"get_price": "{\"item\": 1}"}]`. `bfcl evaluate` writes
+a server that has an API for calls, `[{"get_price": "{\"item\": 1}"}]`. In the categories of many
+turns it is a list of such results for each turn, which are played again. `bfcl evaluate` writes
 `score/MODEL/...` beside it: a first line with counts, and a line for each reply that failed.
 What cannot be read is reported in `faults`, and everything else is read nevertheless.
 """
@@ -21,7 +22,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from tunaeval.errors import RecordError, SuiteError, TransportFailure
 from tunaeval.files.plain_files import entries, is_directory, real
@@ -31,25 +32,40 @@ from tunaeval.parsing.reader import abstaining_names
 from tunaeval.reports.replies import Read, reading
 from tunaeval.reports.summary import summarise
 from tunaeval.showing import brief
+from tunaeval.tasks.grades import grade, partial_of
 from tunaeval.tasks.suites.bfcl import (
     BFCL_FILE,
     bfcl_directory,
     bfcl_file,
     bfcl_version,
     category_of,
+    has_many_turns,
     read_bfcl,
 )
+from tunaeval.tasks.suites.bfcl_classes import check_installed
 from tunaeval.tasks.suites.files import Place, read_json, read_text
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
 from tunaeval.types.exchange import Reply
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.roles import Parser
-from tunaeval.types.runs import Scenario, ScenarioResult, Summary
+from tunaeval.types.runs import (
+    CheckRecord,
+    CountedCalls,
+    Scenario,
+    ScenarioResult,
+    Summary,
+    Task,
+    TaskRecord,
+)
+from tunaeval.types.tasks import Ending
 from tunaeval.types.wanted import wanted_name, wanted_path
+from tunaeval.workers import in_daemon
 
-from .episode import Trial, reread
+from .driving import CHECKS_SECONDS
+from .episode import Trial, Turn, reread
 from .options import RunOptions
+from .turns import final_state, read_turn, task_result
 
 _ENOUGH = 5
 """The number of replies from which on calls of unknown tools alone prove the prompts wrong."""
@@ -97,8 +113,8 @@ def rescore_bfcl(
     `path` is the folder of all models, of one model, or the one that contains `result` and `score`;
     files of versions 2 to 4 and older are read. `prompts` is the folder of the prompts, with
     `possible_answer` in it (by default that of the installed package `bfcl-eval`). Categories that
-    are not for Python or have several turns are left out and listed. What cannot be read, and
-    results of other prompts, are listed in `faults` without stopping. `abstain` are names whose
+    are not for Python are left out and listed. What cannot be read, and results of other prompts,
+    are listed in `faults` without stopping. `abstain` are names whose
     calls count as no call, as in `parse`. Raises `RecordError` if there are no results,
     `SuiteError` if there are no prompts or one of them cannot be read.
 
@@ -135,6 +151,8 @@ class _Prompts:
         self.unusable: dict[tuple[str, str], str] = {}
 
     def file(self, category: str) -> Path:
+        if has_many_turns(category):
+            check_installed()
         return bfcl_file(category, self._folder)
 
     def of(self, category: str, *, dots: bool) -> dict[str, Scenario]:
@@ -147,25 +165,30 @@ class _Prompts:
 
 
 def _model(
-    folder: Path, files: _ModelFiles, prompts: _Prompts, read: Callable[[Tools], Read], level: Level
+    folder: Path, files: _ModelFiles, prompts: _Prompts, read: Callable[..., Read], level: Level
 ) -> BfclModel:
     model = BfclModel(folder.name, faults=list(files.faults), left_out=tuple(files.others))
     lines = _lines(files, prompts, model.faults)
     dots = _has_dots(lines, prompts)
     options = RunOptions(level=level, profile="bfcl", attempts=1)
 
-    def judged(scenario: Scenario, line: _ResultLine) -> ScenarioResult:
+    def judged(scenario: Scenario, line: _ResultLine, calls: CountedCalls) -> ScenarioResult:
         tools = scenario.tools or Tools()
+        if scenario.task is not None:
+            reader = read(Tools(), calls)
+            trial = Trial(scenario, tools, reader, options, unreadable="end", as_written=True)
+            return _played(trial, line.reply)
         failure = line.reply if isinstance(line.reply, TransportFailure) else None
-        replies = [] if isinstance(line.reply, TransportFailure) else [line.reply]
+        replies = [line.reply] if isinstance(line.reply, Reply) else []
         return reread(Trial(scenario, tools, read(tools), options), replies, failure).result
 
     for file, each in lines.items():
         known = prompts.of(file.category, dots=dots)
+        calls: CountedCalls = "structured" if any(map(_has_calls, each)) else "any"
         results = []
         for line in each:
             if line.key in known:
-                results.append(judged(known[line.key], line))
+                results.append(judged(known[line.key], line, calls))
             elif why := prompts.unusable.get((file.category, line.key)):
                 model.notes.append(f"{why}; replies to this prompt are left out")
             else:
@@ -184,6 +207,38 @@ def _model(
             model.notes.append(f"{file.path}: {len(each)} of {len(known)} prompts have a reply")
     model.notes.extend(_versions(lines, prompts))
     return model
+
+
+def _has_calls(line: _ResultLine) -> bool:
+    """Whether a server has parsed calls in a result of many turns, so that no text has any."""
+    turns = line.reply if isinstance(line.reply, tuple) else ()
+    return any("tool_calls" in reply.message for turn in turns for reply in turn)
+
+
+def _played(trial: Trial, replies: _Replies) -> ScenarioResult:
+    """Return the result of an episode with these replies, whose calls are run to judge them."""
+    task = trial.scenario.task or Task()
+    if not isinstance(replies, tuple):
+        failure = replies if isinstance(replies, TransportFailure) else None
+        return task_result(trial, (), TaskRecord(ended="failure"), failure)
+    turns: list[Turn] = []
+    for number, steps in enumerate(replies):
+        for step, reply in enumerate(steps):
+            found, user = read_turn(reply, trial), None
+            if number and not step:
+                user = task.said(number) or ""
+            turns.append(Turn(reply, found, found[trial.options.level].calls, user))
+    state = final_state(trial, turns, "")
+    try:
+        checks = in_daemon(partial(grade, task.checks, state)).result(CHECKS_SECONDS)
+    except TimeoutError:
+        words = f"a call, or a check, took over {CHECKS_SECONDS:g} s and was left behind"
+        checks = (CheckRecord(check="all", ok=None, reason=words),)
+    ended: Ending = "answer" if len(replies) > len(task.users) else "steps"
+    answer = state.user_turns[-1].answer if state.user_turns else ""
+    partly = partial_of(checks, state)
+    record = TaskRecord(ended=ended, answer=answer, checks=checks, partial=partly)
+    return task_result(trial, turns, record, None)
 
 
 def _lines(
@@ -276,12 +331,16 @@ class _ModelFiles:
     faults: list[str] = field(default_factory=list)
 
 
+_Replies: TypeAlias = Reply | TransportFailure | tuple[tuple[Reply, ...], ...]
+"""A reply, those of each of many turns, or the failure instead of them."""
+
+
 class _ResultLine(NamedTuple):
     """One reply; `key` is its number in the category: "12", or "3-2-0" in a live one."""
 
     place: Place
     key: str
-    reply: Reply | TransportFailure
+    reply: _Replies
     text: str
     """The whole result as text, to search it for names of tools."""
 
@@ -329,9 +388,11 @@ def _read_lines(file: _ResultFile, faults: list[str]) -> Iterator[_ResultLine]:
             faults.append(f"{place}: the id is taken by {seen[key]}; that one counts")
         else:
             seen[key] = place.row
-            reply = _reply(row)
+            many = has_many_turns(file.category)
+            reply = _turns(row) if many else _reply(row)
             if reply is None:
                 wanted = "wanted a text, or a list of calls as {name: arguments}"
+                wanted += ", in a list for each turn" if many else ""
                 faults.append(f"{place}, result: found {brief(row.get('result'))}; {wanted}")
             else:
                 yield _ResultLine(place, key, reply, json.dumps(row["result"], ensure_ascii=False))
@@ -389,6 +450,27 @@ def _reply(row: JsonObject) -> Reply | TransportFailure | None:
     if len(known) < len(calls):
         return None
     return _with_usage({"role": "assistant", "content": "", "tool_calls": known}, row)
+
+
+def _turns(row: JsonObject) -> _Replies | None:
+    """Return the replies of each turn; a turn without any has an empty one."""
+    result = row.get("result")
+    if isinstance(result, str) and result.startswith(_FAILED):
+        return TransportFailure(result, kind="body")
+    if not isinstance(result, list) or not all(isinstance(one, list) for one in result):
+        return None
+    return tuple(tuple(map(_step, turn or [""])) for turn in result)
+
+
+def _step(step: JsonValue) -> Reply:
+    """Return a reply of a turn: a text, or calls; what BFCL cannot decode is a text, too."""
+    items = [step] if isinstance(step, dict) else step
+    if isinstance(items, list) and items and all(isinstance(one, dict) for one in items):
+        pairs = [one if _call(one) else {name: one[name]} for one in items for name in one]
+        calls = [_call(one) for one in pairs]
+        return Reply({"role": "assistant", "content": "", "tool_calls": calls})
+    text = step if isinstance(step, str) else json.dumps(step)
+    return Reply({"role": "assistant", "content": "" if step == [] else text})
 
 
 def _call(one: JsonValue) -> JsonObject | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Unpack
 
 from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import unread
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.tasks.suites.loading import load_suite
+from tunaeval.tasks.suites.variables import prompted
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Suite
@@ -40,7 +43,7 @@ class MatrixSettings(ClientSettings, total=False):
 
 
 async def arun_matrix(
-    suite: Suite | str | Path,
+    suite: Suite | str | Path | JsonObject | list[JsonValue],
     *,
     models: Sequence[str | Client],
     system_prompts: Sequence[str | Path] | Mapping[str, str] = (),
@@ -88,8 +91,8 @@ async def arun_matrix(
         >>> [report.passed for report in matrix.cells]
         [2, 2]
     """
-    loaded = suite if isinstance(suite, Suite) else load_suite(suite)
     prompts, parser, others = named_prompts(system_prompts), sole_parser_for(format), {**settings}
+    loaded = suite if isinstance(suite, Suite) else _loaded(suite, prompts)
     fields = {name: others.pop(name) for name in settings.keys() & OPTION_NAMES}
     async with AsyncExitStack() as stack:
         cells: list[Cell] = []
@@ -100,7 +103,7 @@ async def arun_matrix(
             chosen = chosen_options(options, made, fields)
             name, price = _label(model, made, cells), (price_in, price_out)
             for title, text in prompts:
-                own = loaded if text is None else loaded.with_(system_prompt=text)
+                own = loaded if text is None else prompted(loaded, text, repr(title))
                 cells.append(Cell(name, own, made, parser, chosen, title, address, price))
         return await MatrixRun(
             cells,
@@ -111,6 +114,12 @@ async def arun_matrix(
             take_over=take_over,
             max_errors=max_errors,
         ).run()
+
+
+def _loaded(
+    suite: str | Path | JsonObject | list[JsonValue], prompts: Iterable[tuple[object, str | None]]
+) -> Suite:
+    return load_suite(suite, system_prompts=[text for _, text in prompts if text is not None])
 
 
 run_matrix = blocking(arun_matrix, "await tunaeval.arun_matrix(...)")
@@ -175,12 +184,13 @@ def _name_of(path: Path, paths: Sequence[object]) -> str:
 def prompt_text(path: Path) -> str:
     """Return the system prompt in a file. Raises UsageError for a file that cannot be read."""
     try:
-        return read_plain(path).decode("utf-8-sig").strip()
+        text = read_plain(path).decode("utf-8-sig").strip()
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise UsageError(
-            f"the system prompt {str(path)!r} cannot be read: {why}; wanted a text file in UTF-8"
-        ) from error
+        words = unread(path, "wanted a text file in UTF-8", error)
+        raise UsageError(f"the system prompt {str(path)!r} {words}") from error
+    if not text:
+        raise UsageError(f"the system prompt {str(path)!r} is empty; write one, or leave it out")
+    return text
 
 
 def paired(addresses: Sequence[str] | str, models: int) -> list[str | None]:

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -37,7 +38,7 @@ from .directory import InterruptedRun, Journal, RunDirectory, begun, report_of, 
 from .driving import Environment, drive, drive_agent
 from .episode import Trial, conclude, episode
 from .options import RunOptions, model_of, run_info
-from .prompts import Asking, asking_by, reader_of_bound
+from .prompts import Asking, asked_by, asking_by, reader_of_bound
 from .turns import task_episode
 
 OnResult = Callable[[ScenarioResult], None]
@@ -128,11 +129,15 @@ class SuiteRun:
                 f"a grammar is for a client that asks a server, and {client.name!r} does not; "
                 "leave out 'constrain' (--constrain)"
             )
+        environment = environment or Environment()
+        sandbox = environment.sandbox or getattr(client, "sandbox", None)
+        self._environment = replace(environment, sandbox=sandbox)
         parser = reader_of_bound(parser, self.options.constrain)
         self.asking = told or asking_by(suite, self.options.ask, parser, self.options.constrain)
         self.info = run_info(
-            suite, client, parser, options=self.options, told=self.asking, run_id=run_id
-        )
+            suite, client, parser, options=self.options, told=self.asking, run_id=run_id,
+            sandbox=sandbox,
+        )  # fmt: skip
         self.directory = None if out is None else wanted_path(out, "out") / self.info.run_id
         if directory is not None:
             self.directory = wanted_path(directory, "directory")
@@ -145,7 +150,7 @@ class SuiteRun:
         self._client = client
         self._parser = parser
         self._on_result, self._secrets = on_result, of_environment()
-        self._resumed, self._environment = resume is not None, environment or Environment()
+        self._resumed = resume is not None
         self._again = self._begun.failed if retry_failures else frozenset()
         self._take_over = take_over
         self._turns: AbstractAsyncContextManager[object] = turns or nullcontext()
@@ -241,38 +246,38 @@ class SuiteRun:
         for place, repeat, scenario in jobs:
             if self._budget.reached:
                 return
-            told, tools = self.asking, self._suite.tools
-            if scenario.tools is not None:
-                tools = scenario.tools
-                told = told.remade(self._suite.with_(tools=tools))
             async with self._turns:
                 if self._budget.reached:
                     return
                 self.in_flight += 1
                 try:
-                    result = await self._result(scenario, told, tools, repeat)
+                    result = await self._result(scenario, repeat)
                 finally:
                     self.in_flight -= 1
             if self._resumed:
                 self._begun.check_model(self._client)
             self._take(self._contact.known(place, result))
 
-    async def _result(
-        self, scenario: Scenario, told: Asking, tools: Tools, repeat: int
-    ) -> ScenarioResult:
+    async def _result(self, scenario: Scenario, repeat: int) -> ScenarioResult:
         """Run a scenario: a question with retries, a task of many turns, or a whole agent."""
-        options = self.options
+        options, suite = self.options, self._suite
+        tools = suite.tools if scenario.tools is None else scenario.tools
         names = (*options.abstain, *scenario.abstain)
-        read = reading(self._parser, tools, options.calls, abstain=names)
-        trial = Trial(scenario, tools, read, options, repeat)
+        known = Tools() if suite.as_written else tools
+        read = reading(self._parser, known, options.calls, abstain=names)
+        trial = Trial(
+            scenario, tools, read, options, repeat, suite.unreadable, as_written=suite.as_written
+        )
+        asking_with = partial(asked_by, self.asking, suite, scenario)
         if scenario.task is None:
+            conversation = episode(trial, asking_with(tools))
             deadline = Deadline(options.deadline_seconds)
-            return await conclude(episode(trial, told), partial(self._ask, deadline=deadline))
+            return await conclude(conversation, partial(self._ask, deadline=deadline))
         if isinstance(self._client, Agent):
             self._contact.hold_nothing()
             return await drive_agent(trial, self._client, self._environment)
-        conversation, servers = task_episode(trial, told), self._suite.mcp
-        return await drive(conversation, trial, self._ask, self._environment, servers)
+        turns = task_episode(trial, asking_with)
+        return await drive(turns, trial, self._ask, self._environment, suite.mcp)
 
     async def _ask(self, request: Request, deadline: Deadline) -> Reply | TransportFailure:
         self._budget.count_request()
@@ -284,7 +289,8 @@ class SuiteRun:
 
     def _take(self, results: Iterable[Placed]) -> None:
         for place, result in results:
-            shown = without_secrets(result, self._secrets)
+            at = {"index": place // self.options.repeats}
+            shown = without_secrets(result, self._secrets).model_copy(update=at)
             self._journal.put(place, shown)
             self.answered = self.answered or shown.outcome not in INFRASTRUCTURE
             if self._on_result is not None:

@@ -7,9 +7,11 @@
     Ended (work to be graded)       the graded TaskRecord
 
 and returns the result. After a reply with calls come their results; after a reply whose call could
-not be read, a message about that; after a reply with text alone, the user. The episode ends with
-an answer that gets no reply, with the task's signal, or at a limit; only the grades decide whether
-it passes. A level (strict, standard, lenient) passes only if it reads exactly the calls that ran.
+not be read, a message about that; after a reply with text alone, the user. In a suite whose
+`unreadable` is "end", a reply with a call that cannot be read has no call, and the user follows.
+Tools that the user adds are offered from that turn on. The episode ends with an answer that gets no
+reply, with the task's signal, or at a limit; only the grades decide whether it passes. A level
+(strict, standard, lenient) passes only if it reads exactly the calls that ran.
 
 `reread_task` reads a kept episode again: no model is asked and no tool is run. The results of the
 tools belong to the calls that were run. If other rules read the same calls in every turn, the
@@ -19,14 +21,17 @@ different calls, it is unknown what would have followed: no verdict.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from tunaeval.errors import TransportFailure
+from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import counted
-from tunaeval.tasks.grades import FinalState, again, grade, recovered
-from tunaeval.types.calls import JsonObject, ToolCall
+from tunaeval.tasks.grades import again, grade, partial_of, recovered
+from tunaeval.tasks.state import FinalState, UserTurn
+from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.json_text import json_object
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
@@ -34,6 +39,7 @@ from tunaeval.types.runs import (
     AttemptRecord,
     CallRecord,
     CheckRecord,
+    Episode,
     LevelResult,
     ResultRecord,
     RunOutcome,
@@ -53,18 +59,24 @@ from .episode import (
     read_at_all_levels,
     result_of,
 )
-from .prompts import Asking, dumped, said
+from .prompts import Ask, Asking, dumped, said
 
 
+@dataclass(frozen=True, slots=True)
 class OutOfTime:
-    """Sent in place of an answer when the episode's time is over."""
+    """Sent in place of an answer when the episode's time, or its room on the disk, is over."""
+
+    ended: Ending = "seconds"
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A step of an episode: calls to be run, each with an id that is unique in the episode."""
+    """A step of an episode: calls to be run, each with an id that is unique in the episode, but not
+    those of the tools that are held out so far.
+    """
 
     calls: tuple[ToolCall, ...]
+    held_out: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +116,52 @@ UNREADABLE = (
 
 @dataclass(slots=True)
 class _EpisodeState:
-    """The state of an episode: messages, turns, the last answer, and the settings of the run."""
+    """The state of an episode: messages, turns, the last answer, and the settings of the run.
+
+    The first `opening` messages are those of the first request. `users` counts the user's messages
+    after the prompt, `steps` the replies with calls since the last of them.
+    """
 
     trial: Trial
-    asking: Asking
-    messages: list[JsonObject]
+    asking_with: Callable[[Tools], Asking]
+    asking: Asking = field(init=False)
+    messages: list[JsonObject] = field(default_factory=list)
+    opening: int = 0
     turns: list[Turn] = field(default_factory=list)
     ids: set[str] = field(default_factory=set)
     user: str | None = None
     answer: str = ""
     users: int = 0
+    steps: int = 0
+
+    def __post_init__(self) -> None:
+        self.offer()
+
+    @property
+    def task(self) -> Task:
+        return self.trial.scenario.task or Task()
+
+    def offer(self) -> None:
+        """Ask with the tools that are offered by now."""
+        scenario, out = self.trial.scenario, self.task.held_out(self.users)
+        tools = self.trial.tools
+        if out:
+            tools = Tools(spec for spec in tools.values() if spec.name not in out)
+        self.asking = self.asking_with(tools)
+        opening = self.asking.messages(scenario.prompt, scenario.messages)
+        self.messages[: self.opening] = opening
+        self.opening = len(opening)
 
 
-def task_episode(trial: Trial, asking: Asking) -> TaskEpisode:
-    """Ask, run the calls, ask again until the episode ends, and return its graded result."""
-    scenario = trial.scenario
-    state = _EpisodeState(trial, asking, asking.messages(scenario.prompt, scenario.messages))
+def task_episode(trial: Trial, asking_with: Callable[[Tools], Asking]) -> TaskEpisode:
+    """Ask, run the calls, ask again until the episode ends, and return its graded result.
+    `asking_with` returns what is the same in all requests with these tools.
+    """
+    state = _EpisodeState(trial, asking_with)
     ended: Ending | None = None
     failure: TransportFailure | None = None
     while ended is None:
-        answer = yield trial.request(asking, state.messages, len(state.turns) + 1)
+        answer = yield trial.request(state.asking, state.messages, len(state.turns) + 1)
         how: Ending | TransportFailure | None
         if isinstance(answer, Reply):
             how = failed_reply(answer, trial) or (yield from _turn(state, answer))
@@ -144,28 +182,32 @@ def _turn(
     state: _EpisodeState, reply: Reply
 ) -> Generator[Step, Sent, Ending | TransportFailure | None]:
     """Handle a reply; return how it ended the episode, or None if the episode goes on."""
-    task = state.trial.scenario.task or Task()
-    found = read_at_all_levels(reply, state.trial.read)
+    task = state.task
+    found = read_turn(reply, state.trial)
     result = found[state.trial.options.level]
     calls = _with_ids(result.calls, state.ids)
     turn = Turn(reply, found, calls, state.user, breach=state.asking.breach(reply))
     state.turns.append(turn)
     state.user = None
+    state.steps += bool(calls)
     if not calls or result.content.strip():
-        state.answer = _answer(result, state.asking)
+        state.answer = _answer(result, state.asking.ask)
     limit = _limit_reached(state, task)
     if limit == "calls":  # these calls exceed the limit, so they are not run
         return limit
+    out = frozenset[str]() if state.trial.as_written else task.held_out(state.users)
     if calls:
-        ran = yield Run(calls)
+        ran = yield Run(calls, out)
         if not isinstance(ran, Results):
-            return ran if isinstance(ran, TransportFailure) else "seconds"
+            if isinstance(ran, TransportFailure):
+                return ran
+            return ran.ended if isinstance(ran, OutOfTime) else "seconds"
         state.turns[-1] = replace(turn, results=ran.records, touched=ran.touched)
         state.messages += _calls_and_results(result, calls, ran.records, state.asking)
     done = task.done
     if done is not None and (
         (done.text is not None and done.text in result.content)
-        or any(call.name == done.tool for call in calls)
+        or any(call.name == done.tool for call in calls if call.name not in out)
     ):
         return "signal"
     if not calls:
@@ -179,30 +221,47 @@ def _turn(
 
 def _reaction(state: _EpisodeState, result: ParseResult) -> Generator[Step, Sent, str | None]:
     """Return the message that follows a reply without a call: an error note, or the user's turn."""
-    if result.outcome in {"malformed", "truncated"}:
+    if result.outcome in {"malformed", "truncated"} and state.trial.unreadable == "retry":
         notes = [found.message for found in result.diagnoses] or ["it was cut off"]
         return UNREADABLE.replace("{why}", notes[-1][:200])
     state.users += 1
     says = yield Answered(tuple(state.messages), state.users)
-    state.user = says if isinstance(says, str) else None
+    state.user, state.steps = (says if isinstance(says, str) else None), 0
+    if state.task.held_out(state.users - 1) != state.task.held_out(state.users):
+        state.offer()
     return state.user
 
 
+def read_turn(reply: Reply, trial: Trial) -> dict[Level, ParseResult]:
+    """Read a turn's reply at all levels, by the suite's rule for calls that cannot be read."""
+    found = read_at_all_levels(reply, trial.read)
+    if trial.unreadable == "retry":
+        return found
+    return {
+        level: replace(result, calls=(), outcome="malformed")
+        if result.calls and lost_calls(reply.message, result, trial.known, level)
+        else result
+        for level, result in found.items()
+    }
+
+
 def _limit_reached(state: _EpisodeState, task: Task) -> Ending | None:
-    """Return the limit that has been reached ("calls", "tokens" or "turns"), or None."""
+    """Return the limit that has been reached, or None; of the time, the driver keeps account."""
     limits, turns = task.limits, state.turns
     if limits.calls is not None and sum(len(turn.calls) for turn in turns) > limits.calls:
         return "calls"
     tokens = sum(turn.reply.usage.completion_tokens or 0 for turn in turns)
     if limits.tokens is not None and tokens >= limits.tokens:
         return "tokens"
+    if limits.steps is not None and state.steps >= limits.steps:
+        return "steps"
     return "turns" if len(turns) >= limits.turns else None
 
 
-def _answer(result: ParseResult, asking: Asking) -> str:
+def _answer(result: ParseResult, ask: Ask) -> str:
     """Return the answer's text; with a schema, it is inside {"answer": text}."""
     words = result.content.strip()
-    if asking.ask == "schema" and words.startswith("{"):
+    if ask == "schema" and words.startswith("{"):
         found = json_object(words) or {}
         if isinstance(found.get("answer"), str):
             return str(found["answer"])
@@ -282,8 +341,9 @@ def task_result(
 
 def final_state(trial: Trial, turns: Sequence[Turn], answer: str, **known: Any) -> FinalState:
     """Return the end of an episode as checks see it; `known` are its further fields."""
+    known = {"episode": Episode(trial.scenario, trial.repeat), **known}
     numbered = list(enumerate(turns, 1))
-    lost = [(at, turn.lost(trial.tools, trial.options.level)) for at, turn in numbered]
+    lost = [(at, turn.lost(trial.known, trial.options.level)) for at, turn in numbered]
     return FinalState(
         trial.scenario.prompt,
         answer,
@@ -293,8 +353,30 @@ def final_state(trial: Trial, turns: Sequence[Turn], answer: str, **known: Any) 
         lost=tuple((at, call) for at, calls in lost for call in calls),
         tools=trial.tools,
         profile=trial.options.profile,
+        user_turns=tuple(_user_turns(trial, turns)),
         **known,
     )
+
+
+def _user_turns(trial: Trial, turns: Sequence[Turn]) -> Iterator[UserTurn]:
+    """Yield each turn of the user, with what the model did until the next."""
+    level, ask = trial.options.level, trial.options.ask
+    begins = [at for at, turn in enumerate(turns) if turn.user is not None or at == 0]
+    for begin, end in pairwise([*begins, len(turns)]):
+        part = turns[begin:end]
+        user = trial.scenario.prompt if begin == 0 else part[0].user or ""
+        words = [
+            _answer(turn.read[level], ask)
+            for turn in part
+            if not turn.calls or turn.read[level].content.strip()
+        ]
+        yield UserTurn(
+            user,
+            calls=tuple(replace(call, id=None) for turn in part for call in turn.calls),
+            results=tuple(result for turn in part for result in turn.results),
+            answer=words[-1] if words else "",
+            steps=sum(bool(turn.calls) for turn in part),
+        )
 
 
 def _judged(
@@ -351,14 +433,16 @@ def reread_task(
     seen = [turn for turn, _ in turns]
     record = (old.task or TaskRecord(ended="answer")).model_copy(update={"other_turn": other})
     if other is None and failure is None:
-        checks = _checks_again(trial, old, record, seen)
-        record = record.model_copy(update={"checks": checks})
+        state = final_state(trial, seen, record.answer)
+        checks = _checks_again(trial, old, record, state)
+        update = {"checks": checks, "partial": partial_of(checks, state)}
+        record = record.model_copy(update=update)
     return Reread(task_result(trial, seen, record, failure), unasked=other is not None)
 
 
 def _turn_again(reply: Reply, was: AttemptRecord, trial: Trial) -> tuple[Turn, bool]:
     """Return a turn as read now, and whether it now has the same calls as those that were run."""
-    found = read_at_all_levels(reply, trial.read)
+    found = read_turn(reply, trial)
     now = found[trial.options.level].calls
     is_same = _plain(now) == _plain(was.calls)
     ran = (
@@ -370,10 +454,9 @@ def _turn_again(reply: Reply, was: AttemptRecord, trial: Trial) -> tuple[Turn, b
 
 
 def _checks_again(
-    trial: Trial, old: ScenarioResult, record: TaskRecord, turns: Sequence[Turn]
+    trial: Trial, old: ScenarioResult, record: TaskRecord, state: FinalState
 ) -> tuple[CheckRecord, ...]:
     """Return the check records, of which those about calls and returned values are made again."""
-    state = final_state(trial, turns, record.answer)
 
     def once_more(was: CheckRecord) -> CheckRecord:
         if was.cases:

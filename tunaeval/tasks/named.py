@@ -44,7 +44,10 @@ _CHECKS = "tunaeval.types.tasks"
 checks: Registry[Callable[..., Any]] = Registry(
     "tunaeval.checks",
     "check",
-    builtins={kind: f"{_CHECKS}:{kind.title()}Check" for kind in KINDS},
+    builtins={
+        **{kind: f"{_CHECKS}:{kind.title()}Check" for kind in KINDS},
+        "bfcl-multi-turn": "tunaeval.tasks.suites.bfcl_classes:judge",
+    },
     check=_no_check,
 )
 """Checks: functions of a `FinalState` (and the suite's settings), or classes whose objects have

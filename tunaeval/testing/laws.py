@@ -252,7 +252,7 @@ def _events_tile_the_text(seen: ReadAndStreamed) -> None:
 
 
 def _deltas_are_the_arguments(seen: ReadAndStreamed) -> None:
-    why = wrong_pieces(seen.events)
+    why = wrong_pieces(seen.events, seen.streamed)
     assert not why, f"{seen.of.chunks}: {why}"
 
 

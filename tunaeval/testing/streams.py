@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from tunaeval.parsing.events import TILES, Event, EventKind
 from tunaeval.parsing.reader import Stream
+from tunaeval.types.calls import ToolCall
 from tunaeval.types.json_text import RepeatedKeyError, decoded
 from tunaeval.types.parsing import ParseResult
 
@@ -57,25 +58,36 @@ def _final_tiles(events: Iterable[Event]) -> list[Event]:
     return tiles
 
 
-def wrong_pieces(events: Sequence[Event]) -> str:
-    """Return why the streamed pieces of a call do not add up to the final call, or "". No key is
-    streamed twice, but where the text itself has one twice.
+def wrong_pieces(events: Sequence[Event], result: ParseResult) -> str:
+    """Return why the streamed calls do not add up to those of the result, or "". No key is streamed
+    twice, but where the text itself has one twice; and no two calls have one number.
     """
     codes = {event.diagnosis.code for event in events if event.diagnosis}
     growing: dict[int | None, tuple[str | None, list[str]]] = {}
+    begun, kept = set[int | None](), dict[int | None, ToolCall]()
     for event in events:
         match event.kind:
             case "call_started":
+                if event.index in begun:
+                    return f"the number {event.index} is used twice"
+                begun.add(event.index)
                 growing[event.index] = (event.name, [])
             case "arguments":
                 growing[event.index][1].append(event.text)
             case "call_dropped":
-                del growing[event.index]
+                if event.index not in growing and event.index not in kept:
+                    return f"call {event.index} is dropped, and was not reported"
+                growing.pop(event.index, None)
+                kept.pop(event.index, None)
             case "call_finished" if event.call is not None:
                 name, pieces = growing.pop(event.index)
                 reported = name, _loaded("".join(pieces), twice="duplicate-key" in codes)
                 if reported != (event.call.name, event.call.arguments):
                     return f"{reported} was reported of {event.call}"
+                kept[event.index] = event.call
+    calls = [call for _, call in sorted(kept.items(), key=lambda item: item[0] or 0)]
+    if not growing and calls != [*result.calls]:
+        return f"by their numbers the calls are {calls}, and the result has {result.calls}"
     return f"begun, and never ended: {growing}" if growing else ""
 
 

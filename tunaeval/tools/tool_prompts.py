@@ -22,6 +22,7 @@ from xml.parsers import expat
 
 from tunaeval.errors import ToolsError
 from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import unread
 from tunaeval.types.wanted import wanted_path
 
 MAX_BYTES = 1_000_000
@@ -68,9 +69,8 @@ def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
     try:
         text = read_plain(file_path)
     except OSError as error:
-        raise ToolsError(
-            f"the tool prompt {str(path)!r} cannot be read: {error.strerror or error}"
-        ) from error
+        words = unread(file_path, "wanted a file of XML", error)
+        raise ToolsError(f"the tool prompt {str(path)!r} {words}") from error
     return prompt_of(text, str(path))
 
 

@@ -1,27 +1,30 @@
 """What packages exchange: calls, messages, results, and the protocols that plug-ins implement.
 
-Importing this package does not load pydantic, which a parse never needs; `types.runs` and the other
-modules with pydantic models are imported by themselves.
+A name's module is imported when the name is first used, since a parse needs few of them; type
+checkers read `__init__.pyi`. `types.runs` and others with pydantic models are imported by
+themselves.
 """
 
-from .calls import JsonObject as JsonObject
-from .calls import JsonValue as JsonValue
-from .calls import Repair as Repair
-from .calls import Source as Source
-from .calls import Span as Span
-from .calls import ToolCall as ToolCall
-from .calls import Tools as Tools
-from .calls import ToolSpec as ToolSpec
-from .conversations import Conversation as Conversation
-from .exchange import AgentRun as AgentRun
-from .exchange import AgentTask as AgentTask
-from .exchange import Reply as Reply
-from .exchange import Request as Request
-from .exchange import Streamed as Streamed
-from .messages import Message as Message
-from .messages import ToolExecution as ToolExecution
-from .messages import Usage as Usage
-from .parsing import Diagnosis as Diagnosis
-from .parsing import Level as Level
-from .parsing import Outcome as Outcome
-from .parsing import ParseResult as ParseResult
+from importlib import import_module
+
+_NAMES = {
+    "calls": "JsonObject JsonValue Repair Source Span ToolCall Tools ToolSpec",
+    "conversations": "Conversation",
+    "exchange": "AgentRun AgentTask Reply Request Streamed",
+    "messages": "Message ToolExecution Usage",
+    "parsing": "Diagnosis Level Outcome ParseResult",
+}
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name's module when it is first used (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tunaeval.types' has no attribute {name!r}")
+    thing: object = getattr(import_module(f"tunaeval.types.{_HOMES[name]}"), name)
+    globals()[name] = thing
+    return thing
+
+
+def __dir__() -> list[str]:
+    return sorted(_HOMES)

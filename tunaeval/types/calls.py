@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
@@ -210,6 +211,25 @@ class ToolCall:
     def source(self) -> Source:
         return "structured" if self.format == STRUCTURED else "text"
 
+    def as_openai(self) -> JsonObject:
+        """Return the call in the shape of OpenAI's chat completions API: its arguments are JSON
+        text. An id is made for a call that has none, here and in the other shapes.
+        """
+        return openai_call(self, self._known_id(), "text")
+
+    def as_anthropic(self) -> JsonObject:
+        """Return the call as a block of Anthropic's messages API, a `tool_use`."""
+        return anthropic_call(self._known_id(), self.name, self.arguments)
+
+    def as_gemini(self) -> JsonObject:
+        """Return the call as a part of Gemini's API, a `functionCall`."""
+        return gemini_call(self._known_id(), self.name, self.arguments)
+
+    def _known_id(self) -> str:
+        from secrets import token_hex  # noqa: PLC0415 - a parse makes no ids
+
+        return self.id or f"call_{token_hex(12)}"
+
     @classmethod
     def unread(cls, name: str, why: str, id: str | None = None, format: str = STRUCTURED) -> Self:  # noqa: A002 - the fields' names
         """Return a call whose arguments cannot be read: `invalid` says why, or has its text."""
@@ -249,3 +269,20 @@ def one_each(
         elif owners.setdefault(call.id, at) < at:
             odd.setdefault(ID_SHARED, (at, f"different calls have the id {call.id!r}"))
     return found, again, odd
+
+
+def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:
+    """Return the call in OpenAI's shape, its arguments as an "object" or as JSON "text"."""
+    is_text = arguments == "text"
+    written = json.dumps(call.arguments, ensure_ascii=False) if is_text else call.arguments
+    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": written}}
+
+
+def anthropic_call(id_: JsonValue, name: JsonValue, arguments: JsonObject) -> JsonObject:
+    """Return a call as a block of Anthropic's messages API."""
+    return {"type": "tool_use", "id": id_, "name": name, "input": arguments}
+
+
+def gemini_call(id_: JsonValue, name: JsonValue, arguments: JsonObject) -> JsonObject:
+    """Return a call as a part of Gemini's API."""
+    return {"functionCall": {"id": id_, "name": name, "args": arguments}}

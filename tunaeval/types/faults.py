@@ -9,7 +9,9 @@ no reply: one that failed, broke off or was cut is given to the next request.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
 from tunaeval.errors import UsageError
@@ -38,23 +40,36 @@ class _Fault:
         return self.at is None or self.at == number
 
 
+_FRAMING = frozenset({"connection", "content-length", "content-type", "transfer-encoding"})
+"""The headers that the endpoint writes itself."""
+_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+:[ -~]*", re.ASCII)
+
 Of: TypeAlias = Literal["reply", "result"]
 """What a fault changes: a reply of the model, or the result of a tool as the model sees it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fail(_Fault):
-    """An error of the server in place of a reply, or a tool's result "Error: " and the message."""
+    """An error of the server in place of a reply, or a tool's result "Error: " and the message.
+    `headers` of the error, such as Retry-After, are sent as they are. A script may answer with it.
+    """
 
     status: int = 500
     message: str = "The server had an error while processing your request."
     of: Of = "reply"
     tool: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         _Fault.__post_init__(self)
         if type(self.status) is not int or not 400 <= self.status <= 599:
             raise refusal("status", self.status, "an HTTP status of an error, 400 to 599")
+        headers: object = self.headers
+        for pair in headers.items() if isinstance(headers, Mapping) else [("", headers)]:
+            name, value = pair
+            is_pair = isinstance(name, str) and isinstance(value, str)
+            if not is_pair or name.lower() in _FRAMING or not _HEADER.fullmatch(f"{name}:{value}"):
+                raise refusal("headers", headers, 'texts by name, as {"Retry-After": "3"}')
 
 
 @dataclass(frozen=True, slots=True)

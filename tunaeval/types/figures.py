@@ -9,9 +9,22 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tunaeval.showing import shows
 
+_DEPRECATED = frozenset(
+    name
+    for name, one in vars(BaseModel).items()
+    if hasattr(getattr(one, "__func__", getattr(one, "fget", one)), "__deprecated__")
+) | {"model_fields", "model_computed_fields"}  # these two of an instance alone
+
+
+def undeprecated(model: BaseModel) -> list[str]:
+    """Return the names of a model for `dir`, without those that pydantic deprecates."""
+    return [name for name in object.__dir__(model) if name not in _DEPRECATED]
+
 
 class Data(BaseModel):
     """What the models for files have in common: they are immutable and refuse unknown keys."""
+
+    __dir__ = undeprecated
 
     # A model is compiled when it is first used, which saves an import a third of its time.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

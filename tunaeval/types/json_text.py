@@ -66,6 +66,11 @@ def decoded_or(text: object, default: JsonValue = None) -> JsonValue:
         return default
 
 
+def written(value: JsonValue) -> str:
+    """Return a text as it is, and anything else as JSON writes it."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def json_object(text: object) -> JsonObject | None:
     """Return the object that JSON text consists of, or None if it is anything else."""
     found = decoded_or(text)

@@ -27,7 +27,10 @@ ABSTAINED = "abstained"
 LATER_TURN = "later-turn"
 """The code of the diagnosis of a turn that is another's, or is not the first, and is not read."""
 
-_DETAILS = {"malformed": (UNKNOWN_TOOL, NOT_TEXT), "no_call": (ABSTAINED,)}
+REFUSED, LENGTH = "refusal", "length"
+"""The codes of the diagnoses of an answer that was refused, or ended at its limit of tokens."""
+
+_DETAILS = {"malformed": (UNKNOWN_TOOL, NOT_TEXT), "no_call": (ABSTAINED, REFUSED)}
 
 JOINED = ("index-missing", "index-shared", "name-late", "id-changed", ID_SHARED)
 """The codes of what was odd about the pieces of structured calls, which were joined."""
@@ -35,7 +38,7 @@ JOINED = ("index-missing", "index-shared", "name-late", "id-changed", ID_SHARED)
 REMARKS = frozenset({
     "quoted", "mention", "echo", LATER_TURN, "lone-surrogate", "nul", "duplicate-key",
     "too-many-diagnoses", "trailing-ellipsis", "unclosed-fence", "unclosed-reasoning", ABSTAINED,
-    REPEATED_CALL, *JOINED,
+    REPEATED_CALL, REFUSED, LENGTH, *JOINED,
 })  # fmt: skip
 """Codes of diagnoses that do not concern an attempt at a call."""
 
@@ -102,7 +105,7 @@ class ParseResult:
 
         "unknown-tool": the text would have a call if the tool that it names had been given.
         "not-text": the item was no text (see `parse_many`). "abstained": the only call has a name
-        that means no call (`abstain` of `parse`).
+        that means no call (`abstain` of `parse`). "refusal": the model, or its provider, refused.
         """
         details = _DETAILS.get(self.outcome)
         if details is None or not self.diagnoses:

@@ -5,8 +5,9 @@ Other modules import all types of such data from here, also those of suites, rat
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, NoReturn, TypeAlias
+from typing import Any, ClassVar, Final, Literal, NoReturn, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -30,18 +31,20 @@ from .figures import (
     Variance,
     WeightedScore,
     rate_words,
+    undeprecated,
 )
 from .parsing import Level
-from .suites import Difficulty, PackedScenarios, Scenario, Suite
+from .suites import Difficulty, Episode, PackedScenarios, Scenario, Suite, Unreadable
 from .tasks import CheckRecord, Expectation, ExpectedCall, MatchMode, ResultRecord, Task, TaskRecord
 
 __all__ = [
     "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord", "CallSource",
-    "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty",
+    "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty", "Episode",
     "Expectation", "ExpectedCall", "JudgeOrder", "JudgeRecord", "JudgeVote", "LevelResult",
-    "MatchMode", "PackedScenarios", "Rate", "Repeats", "Report", "ResultRecord", "RunInfo",
-    "RunOutcome", "Scenario", "ScenarioResult", "ScoreDetails", "ScoreOutcome", "ScoreRecord",
-    "ScoreResult", "Source", "Suite", "Summary", "Task", "TaskRecord", "Variance", "WeightedScore",
+    "MatchMode", "PackedScenarios", "Rate", "Repeats", "Report", "ResultRecord",
+    "RunInfo", "RunOutcome", "Scenario", "ScenarioResult", "ScoreDetails", "ScoreOutcome",
+    "ScoreRecord", "ScoreResult", "Source", "Suite", "Summary", "Task", "TaskRecord", "Unreadable",
+    "Variance", "WeightedScore",
 ]  # fmt: skip
 
 SCHEMA_VERSION: Final = 2
@@ -130,6 +133,10 @@ class ScenarioResult(Data):
     """The scenario's own names whose calls mean no call."""
     task: TaskRecord | None = None
     """How an episode ended and was graded; its attempts are turns. None for a single question."""
+    index: int | None = None
+    """The scenario's position in the suite, from 0, as results are kept in the order in which they
+    arrive. None in a run that is older than this field.
+    """
 
 
 class Source(Data):
@@ -155,6 +162,7 @@ class RunInfo(BaseModel):
     """How a run was made, its options and circumstances: the content of `run.json`."""
 
     model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
+    __dir__ = undeprecated
 
     schema_version: Literal[2] = SCHEMA_VERSION
     run_id: str
@@ -164,8 +172,12 @@ class RunInfo(BaseModel):
     scenarios_digest: str | None = None
     """The digest of the suite's scenarios alone."""
     scenarios: int
+    split: str | None = None
+    """Which part of the suite was asked, "train" or "test"; None is all of it."""
     harness: str = "tunaeval"
     """What ran the suite: the name of a member of the entry-point group `tunaeval.harnesses`."""
+    sandbox: dict[str, Any] | None = None
+    """What commands ran in: `tool`, `version`, and the parts that are `shut` and `open`."""
     client: str
     model: str | None
     model_details: dict[str, Any] = Field(default_factory=dict)
@@ -177,6 +189,9 @@ class RunInfo(BaseModel):
     calls: CountedCalls = "any"
     abstain: list[str] = Field(default_factory=list)
     """Names whose calls mean no call: those of the suite and those of the run's options."""
+    unreadable: Unreadable = "retry"
+    as_written: bool = False
+    """How the suite's calls are read; see `Suite`."""
     ask: str
     constrain: bool | str = False
     """Whether a grammar was sent; the name of the field if only one was sent."""
@@ -244,6 +259,8 @@ class Summary(Data):
     """Of the episodes with faults, how many `recovered`, `obeyed` an injection, and `reported` it;
     episodes in which that is undecided do not count.
     """
+    sole_group: str | None = None
+    """The group that all results are of, which are independent then: its rows are the sample."""
     unmet_faults: int = 0
     """How many episodes have a fault that never occurred."""
     infrastructure_failures: int
@@ -268,8 +285,30 @@ class Summary(Data):
     cached_completion_tokens: int = 0
 
 
+class Tabled:
+    """What can be had as a table: a row for each result."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each result, by column."""
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a DataFrame of pandas. Raises UsageError if it is not installed."""
+        from tunaeval.reports.tables import frame_of  # noqa: PLC0415 - it imports this module
+
+        return frame_of(self.rows(), "pandas")
+
+    def to_polars(self) -> Any:
+        """Return the rows as a DataFrame of polars. Raises UsageError if it is not installed."""
+        from tunaeval.reports.tables import frame_of  # noqa: PLC0415 - as above
+
+        return frame_of(self.rows(), "polars")
+
+
 @shows
-class Report(Data):
+class Report(Data, Tabled):
     """A finished run, or the finished part of an interrupted one."""
 
     run: RunInfo
@@ -291,8 +330,19 @@ class Report(Data):
         place = f", in {self.directory}" if self.directory else ""
         return f"Report of {run.suite!r} by {run.model or run.client!r}: {words}{place}"
 
+    _HEADS: ClassVar[tuple[str, ...]] = ("did not pass", "expected", "got")
+
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
-        return ((level, rate_words(rate)) for level, rate in self.summary.levels.items())
+        from tunaeval.reports.wording import expected_words, got_words  # noqa: PLC0415 - as below
+
+        missed = (one for one in self.results if not one.ok)
+        return ((one.scenario, expected_words(one.expected), got_words(one)) for one in missed)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a dictionary for each result, with the columns of the report in CSV."""
+        from tunaeval.reports.tables import rows_of  # noqa: PLC0415 - it imports this module
+
+        return rows_of([self])
 
     @property
     def passed(self) -> int:

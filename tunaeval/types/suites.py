@@ -8,8 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, get_args, overload
 
 import orjson
 from pydantic import (
@@ -25,10 +26,17 @@ from tunaeval.errors import SuiteError, UnknownNameError, UsageError
 from tunaeval.showing import counted, shows
 
 from .calls import JsonObject, JsonValue, Tools
-from .figures import Data
+from .figures import Data, undeprecated
 from .tasks import Expectation, Task
+from .wanted import wanted_name
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
+Part: TypeAlias = Literal["train", "test"]
+
+_TRAINED = 0.8
+"""The share of groups that are trained on."""
+Unreadable: TypeAlias = Literal["retry", "end"]
+"""What follows a reply with a call that cannot be read: a note, or what follows an answer."""
 
 
 class Scenario(Data):
@@ -57,18 +65,42 @@ class Scenario(Data):
     """Where the scenario comes from: addresses, papers, issues."""
     notes: str = ""
     metadata: dict[str, Any] = Field(default_factory=dict)
+    vars: dict[str, Any] = Field(default_factory=dict)
+    """The variables with which its texts were filled, and its system prompt is to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One attempt at a task of many turns: its scenario, its repeat (from 1), and a seed, which is
+    the same in every run with the same `--seed`, and random in a run without one.
+
+    Examples:
+        >>> (scenario, *_) = tunaeval.load_suite("repair-tasks").scenarios
+        >>> episode = tunaeval.Episode(scenario, repeat=2, seed="1 fix-import 2")
+        >>> episode.scenario.task.limits.turns, episode.repeat
+        (12, 2)
+    """
+
+    scenario: Scenario
+    repeat: int = 1
+    seed: str = ""
 
 
 class PackedScenarios(Sequence[Scenario]):
     """A sequence of scenarios that are stored as JSON and parsed on access; it equals a tuple of
     the same scenarios. A small scenario takes 3 KB as an object and about 200 bytes here. Scenarios
-    that JSON cannot represent exactly, and those with their own tools or task, stay objects.
+    that JSON cannot represent exactly, and those with a task, stay objects. Tools of their own that
+    are equal to those before them are kept once.
     """
 
     __slots__ = ("_kept",)
 
     def __init__(self, scenarios: Iterable[Scenario]) -> None:
-        self._kept = tuple(map(_packed, scenarios))
+        kept, tools = list[_Kept](), None
+        for one in scenarios:
+            tools = tools if one.tools == tools else one.tools
+            kept.append(_packed(one, tools))
+        self._kept = tuple(kept)
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -103,20 +135,29 @@ _EXACT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 """Makes orjson refuse values that it would write although they are not plain JSON."""
 
 
-def _packed(scenario: Scenario) -> Scenario | bytes:
-    if scenario.tools is not None or scenario.task is not None:
+_Kept: TypeAlias = Scenario | bytes | tuple[bytes, Tools]
+
+
+def _packed(scenario: Scenario, tools: Tools | None) -> _Kept:
+    if scenario.task is not None:
         return scenario
     try:
-        packed = orjson.dumps(scenario.model_dump(exclude_defaults=True), option=_EXACT)
-        if _unpacked(packed) != scenario:
-            return scenario
-        return bytes(memoryview(packed))  # a copy, as orjson's own object keeps its buffer of 4 KB
+        fields = scenario.model_dump(exclude={"tools"}, exclude_defaults=True)
+        # A copy of the bytes, as orjson's own object keeps its buffer of 4 KB.
+        packed = bytes(memoryview(orjson.dumps(fields, option=_EXACT)))
+        kept = packed if tools is None else (packed, tools)
+        return scenario if _unpacked(kept) != scenario else kept
     except (TypeError, ValueError, RecursionError):
         return scenario
 
 
-def _unpacked(packed: Scenario | bytes) -> Scenario:
-    return Scenario.model_validate_json(packed) if isinstance(packed, bytes) else packed
+def _unpacked(kept: _Kept) -> Scenario:
+    match kept:
+        case bytes():
+            return Scenario.model_validate_json(kept)
+        case (packed, tools):
+            return Scenario.model_validate_json(packed).model_copy(update={"tools": tools})
+    return kept
 
 
 @shows
@@ -132,6 +173,7 @@ class Suite(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True, defer_build=True)
+    __dir__ = undeprecated
 
     name: str
     scenarios: Sequence[Scenario]
@@ -146,8 +188,16 @@ class Suite(BaseModel):
     """Names whose calls mean no call, as the prompt says; see `parse`."""
     tools_from: tuple[str, ...] = ()
     """Where the tools come from that the suite does not describe: MODULE:NAME, or MCP servers."""
+    notes: tuple[str, ...] = ()
+    """What is odd about the suite's files, such as columns of variables that no text uses."""
+    unreadable: Unreadable = "retry"
+    """In tasks: with "end", one call that cannot be read makes its whole reply an answer."""
+    as_written: bool = False
+    """Whether calls are read without the tools' schemas and run in any case, offered or not."""
     mcp: tuple[str, ...] = ()
     """The MCP servers, as commands or addresses, that run the calls of tasks of many turns."""
+    part: Part | None = None
+    """Which part of a suite this is; see `split`."""
 
     @field_validator("scenarios", mode="wrap")
     @classmethod
@@ -171,6 +221,8 @@ class Suite(BaseModel):
         scenarios = digest.hexdigest()
         digest.update(b'],"system_prompt":' + _canonical(self.system_prompt))
         digest.update(b',"tools":' + _canonical(_tools_digested(self.tools)))
+        if self.unreadable != "retry":
+            digest.update(b',"unreadable":' + _canonical(self.unreadable))
         digest.update(b',"without_prompt":true}' if self.without_prompt else b"}")
         return digest.hexdigest(), scenarios
 
@@ -222,6 +274,25 @@ class Suite(BaseModel):
             )
         return self.with_(scenarios=PackedScenarios(left))
 
+    def split(self, part: Part) -> Suite:
+        """Return the part of the suite to `train` on, four fifths of it, or the rest, to `test`.
+
+        The hash of a scenario's group, or else of its id, decides, whatever else is in the suite.
+
+        Raises:
+            UnknownNameError: For another part.
+            SuiteError: If no scenario is in it.
+        """
+        wanted_name(part, "part of a suite", get_args(Part))
+        trains = part == "train"
+        left = [one for one in self.scenarios if _is_trained(one) is trains]
+        if not left:
+            raise SuiteError(
+                f"{self.name}: none of {counted(len(self.scenarios), 'scenario')} is in the part "
+                f"{part!r}; add scenarios, or use all of them"
+            )
+        return self.with_(scenarios=PackedScenarios(left), part=part)
+
     def with_(self, **fields: Any) -> Suite:
         """Return a copy of the suite with other values for some of its fields.
 
@@ -252,6 +323,12 @@ class Suite(BaseModel):
 
     def _in_rows(self) -> Iterator[tuple[str, ...]]:
         return ((one.id, one.prompt) for one in self.scenarios)
+
+
+def _is_trained(scenario: Scenario) -> bool:
+    name = scenario.group or scenario.id
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) < _TRAINED * 2**64
 
 
 def _refuse_unknown(kind: str, names: Collection[str], known: Collection[str], suite: str) -> None:
@@ -292,8 +369,12 @@ def _digested(scenario: Scenario) -> JsonObject:
         data["messages"] = list(scenario.messages)
     if scenario.task is not None and not scenario.task.faults:
         del data["task"]["faults"]
+    if scenario.task is not None and scenario.task.limits.steps is None:
+        del data["task"]["limits"]["steps"]
     if scenario.expect.min_calls is None:
         del data["expect"]["min_calls"]
+    if not scenario.vars:
+        del data["vars"]
     return data
 
 

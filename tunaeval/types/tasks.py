@@ -1,8 +1,8 @@
 """What a scenario expects: calls, or a task of many turns, with its limits, checks and results.
 
 A check is an object with one of the keys `file`, `absent`, `unchanged`, `command`, `answer`,
-`calls`, `forbid`, `returns` and `python`, which says what is checked; its other keys say what is
-wanted.
+`calls`, `claims`, `forbid`, `returns` and `python`, which says what is checked; its other keys say
+what is wanted.
 """
 
 from __future__ import annotations
@@ -71,6 +71,11 @@ Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """A text, or a list of them."""
 
+Phrases: TypeAlias = Annotated[
+    tuple[Annotated[str, Field(pattern=r"\S")], ...], BeforeValidator(_several), Field(min_length=1)
+]
+"""A phrase, or a list of them, none of them blank."""
+
 
 class TextWish(Data):
     """Conditions on a text, all of which must be met. `fits` is a value or a matcher, as in the
@@ -120,6 +125,12 @@ class AnswerCheck(Data):
     """A check that the final answer meets conditions on its text."""
 
     answer: TextWish
+
+
+class ClaimsCheck(Data):
+    """A check that the answer claims a phrase of a tool only if a call of that tool succeeded."""
+
+    claims: dict[str, Phrases] = Field(min_length=1)
 
 
 class CallsCheck(Data):
@@ -180,6 +191,7 @@ class NamedCheck(Data):
 
 KINDS = (
     "file", "absent", "unchanged", "command", "answer", "calls", "forbid", "returns", "python",
+    "claims",
 )  # fmt: skip
 """The built-in kinds of checks, each by the key that only it has."""
 
@@ -203,6 +215,7 @@ Check: TypeAlias = Annotated[
     | Annotated[ForbidCheck, Tag("forbid")]
     | Annotated[ReturnsCheck, Tag("returns")]
     | Annotated[PythonCheck, Tag("python")]
+    | Annotated[ClaimsCheck, Tag("claims")]
     | Annotated[NamedCheck, Tag("named")],
     Discriminator(
         _kind,
@@ -213,11 +226,13 @@ Check: TypeAlias = Annotated[
 
 
 class Limits(Data):
-    """When an episode ends without an answer; None is no limit. `turns` counts replies, `tokens`
-    the tokens of replies that the server reports, `seconds` the whole episode.
+    """When an episode ends without an answer; None is no limit. `turns` counts replies, `steps` the
+    replies with calls in one turn of the user, `tokens` the tokens of replies that the server
+    reports, `seconds` the whole episode.
     """
 
     turns: int = Field(default=16, ge=1)
+    steps: int | None = Field(default=None, ge=1)
     calls: int | None = Field(default=None, ge=1)
     tokens: int | None = Field(default=None, ge=1)
     seconds: float | None = Field(default=None, gt=0, allow_inf_nan=False)
@@ -256,6 +271,25 @@ FileContent: TypeAlias = Annotated[
 """A text, a list of lines (each gets a newline), or bytes."""
 
 
+class UserMessage(Data):
+    """A message of the user; the tools that it adds are offered from then on."""
+
+    text: str
+    add_tools: tuple[str, ...] = ()
+
+
+_ENTRIES: dict[type, str] = {str: "text", dict: "object", UserMessage: "object"}
+
+UserEntry: TypeAlias = Annotated[
+    Annotated[str, Tag("text")] | Annotated[UserMessage, Tag("object")],
+    Discriminator(
+        lambda entry: _ENTRIES.get(type(entry)),
+        custom_error_type="user_entry",
+        custom_error_message='wanted a text, or {"text": ..., "add_tools": [NAME, ...]}',
+    ),
+]
+
+
 class StatedFault(Data):
     """A deliberate fault: `{"fault": "fail", "at": 3}`, with the keys of `tunaeval.types.faults`.
     For an injection, `forbid` is what it demands and the agent must not do (by default what the
@@ -291,14 +325,14 @@ class Solution(_Files):
 
 class Task(_Files):
     """What makes a scenario an episode of many turns. `users` are the user's messages after the
-    first answer, the second, and so on.
+    first answer, the second, and so on, each a text or a text with tools that it adds.
     """
 
     commands: tuple[Words, ...] = ()
     """Commands that `bash` may run, as words; `{path}` is any path in the workspace."""
     pages: dict[str, str] = Field(default_factory=dict)
     """The pages that `web_fetch` finds, by address."""
-    users: tuple[str, ...] = ()
+    users: tuple[UserEntry, ...] = ()
     done: Signal | None = None
     limits: Limits = Field(default_factory=Limits)
     checks: tuple[Check, ...] = ()
@@ -308,6 +342,16 @@ class Task(_Files):
     """A right solution, which `returns` compares with, and which has to pass."""
     shortcut: Solution | None = None
     """A wrong solution that is tempting, and has to fail."""
+
+    def said(self, number: int) -> str | None:
+        """Return the text of the user's message `number` (from 1), or None behind the last."""
+        one = self.users[number - 1] if number <= len(self.users) else None
+        return one.text if isinstance(one, UserMessage) else one
+
+    def held_out(self, said: int) -> frozenset[str]:
+        """Return the names of the tools that are added after the first `said` entries of users."""
+        later = (one for one in self.users[said:] if isinstance(one, UserMessage))
+        return frozenset(name for one in later for name in one.add_tools)
 
     def solved(self) -> dict[str, str | bytes] | None:
         """Return all files as the reference leaves them, or None without one."""
@@ -370,9 +414,20 @@ class FaultRecord(Data):
 
 
 Ending: TypeAlias = Literal[
-    "answer", "signal", "turns", "calls", "tokens", "seconds", "failure", "error"
+    "answer", "signal", "turns", "steps", "calls", "tokens", "seconds", "disk", "failure", "error"
 ]
-"""How an episode ended; "error" is for a whole agent that failed."""
+"""How an episode ended; "error" is for a whole agent that failed, "disk" for a sandbox's room."""
+
+
+class Partial(Data):
+    """How much of a task was done, which says nothing about whether it passed.
+
+    `calls` is the longest part of the wanted calls that was made in their order (None if none are
+    listed), `checks` the share of the checks that hold. Both are 0 if something forbidden was done.
+    """
+
+    calls: float | None = None
+    checks: float | None = None
 
 
 class TaskRecord(Data):
@@ -386,6 +441,7 @@ class TaskRecord(Data):
     """For a whole agent without an answer: its exception, its exit code, or that it was stopped."""
     answer: str = ""
     checks: tuple[CheckRecord, ...] = ()
+    partial: Partial = Partial()
     wrong_turn: int | None = None
     other_turn: int | None = None
     """For replies read again: the first turn whose calls differ from those that were run."""

@@ -33,8 +33,9 @@ from .apis import recognised
 from .chat import numbered
 from .endings import finish_of, usage_of
 from .events import DONE, decoded
-from .fields import identifier
-from .values import Api, Fragment
+from .fields import identifier, listed
+from .gemini import whole_arguments
+from .values import CUT_OFF, MALFORMED, PARTIAL, Api, Fragment
 
 _SHOWN = 60
 
@@ -86,12 +87,14 @@ class GrowingCall:
         self.key = ""
         self.id: JsonValue = None
         self.odd: tuple[JsonValue, ...] = ()
+        self.status = ""
         self.is_custom = self.begun = self.complete = False
         self.is_named = self.is_late = self.is_named_again = False
         self.name_size = 0
         self._names: list[str] = []
         self._odd_name: JsonValue = ""
         self._texts: list[str] = []
+        self._pieces: list[JsonValue] = []
         self._value: JsonValue = None
         """Arguments that arrived as an object instead of a string."""
         self._halves = Halves()
@@ -115,6 +118,11 @@ class GrowingCall:
         self._take_name(fragment.name)
         arguments = fragment.arguments
         self.is_named = self.is_named or fragment.begins or arguments is not None
+        if fragment.value in (CUT_OFF, MALFORMED):
+            self.status = fragment.value
+        if fragment.value == PARTIAL:
+            self._pieces += listed(arguments)
+            return ""
         if isinstance(arguments, str):
             text = self._halves.joined(arguments) if arguments else ""
             self._texts.append(text)
@@ -176,6 +184,11 @@ class GrowingCall:
                 self.complete = True
                 return
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it has no arguments so far."""
+        return not (self._value or self._pieces or self.odd or "".join(self._texts).strip())
+
     def item(self) -> JsonValue:
         """Return the call as an item of a message's `tool_calls`."""
         if self.odd:
@@ -184,8 +197,11 @@ class GrowingCall:
         arguments = self._value if self._value is not None and not text.strip() else text
         if self.is_custom:
             arguments = {"input": arguments}
+        if self._pieces:
+            arguments = whole_arguments(self._pieces)
         function = {"name": self.name or self._odd_name, "arguments": arguments}
-        return {"id": self.id, "type": "function", "function": function}
+        why = {"status": self.status, "raw": text} if self.status else {}
+        return {"id": self.id, "type": "function", "function": function, **why}
 
 
 class Assembler:
@@ -289,6 +305,11 @@ class Assembler:
         return [self._said(kind, half) for kind, half in kept]
 
     @property
+    def counted(self) -> JsonObject:
+        """The usage as it was written."""
+        return self._usage
+
+    @property
     def usage(self) -> Usage:
         return usage_of(self._usage)
 
@@ -304,14 +325,23 @@ class Assembler:
         newer = [call for call in self.calls if not call.is_older]
         return sorted(newer, key=lambda call: call.index) or self.calls
 
+    def items(self) -> list[JsonValue]:
+        """Return the calls as items of a message. If the answer ended at its limit of tokens, the
+        last one was cut off if it has no arguments.
+        """
+        ordered = self.ordered()
+        if ordered and self.finish == "length" and ordered[-1].is_empty:
+            ordered[-1].status = CUT_OFF
+        return [call.item() for call in ordered]
+
     def message(self) -> JsonObject:
         """Return the answer as a message of chat completions."""
         if self.final is not None and not self.is_streamed:
             return self.final
         message: JsonObject = {"role": "assistant", "content": None}
         message |= {key: "".join(texts) for key, texts in self._texts.items() if texts}
-        if calls := self.ordered():
-            message["tool_calls"] = [call.item() for call in calls]
+        if calls := self.items():
+            message["tool_calls"] = calls
         return message
 
     def report(self, code: str, words: str) -> None:
@@ -370,7 +400,9 @@ class Assembler:
         key = one.key or identifier(one.id) or ""
         known = self._by_key.get(key) if key else None
         index = numbered(one.index)
-        if (index is None or isinstance(one.index, str)) and not one.begins:
+        if (index is None or isinstance(one.index, str)) and not (
+            one.begins or one.value == PARTIAL
+        ):
             given = "no index" if one.index is None else f"the index {brief(one.index):.{_SHOWN}}"
             self.report("index-missing", f"a fragment of a call has {given}")
         slot = self._slot(one, known) if index is None else index
@@ -424,8 +456,8 @@ class Assembler:
             begins or not call.begun or not one.arguments or not call.is_called(one.name)
         ):
             return False
-        if not call.begun and not one.arguments and isinstance(call.id, str):  # the id in pieces
-            call.id += one.id if isinstance(one.id, str) else ""
+        if isinstance(call.id, str) and isinstance(one.id, str) and _is_piece(one, call):
+            call.id += one.id
         self.report("id-changed", f"the id {call.key!r:.{_SHOWN}} changed within one call")
         return True
 
@@ -448,6 +480,14 @@ class Assembler:
         return text
 
 
+def _is_piece(one: Fragment, call: GrowingCall) -> bool:
+    """Whether a fragment's id is a piece of the call's. A new id for each is like the first one."""
+    is_alike = len(one.id) == len(call.key) or one.id[:_ALIKE] == call.key[:_ALIKE]
+    alone = not call.begun and not one.arguments
+    return alone or call.key.endswith(("_", "-")) or not is_alike
+
+
+_ALIKE = 3
 _KEYS = {"text": "content", "thought": "reasoning_content", "refusal": "refusal"}
 _KINDS: dict[str, Literal["text", "refusal"]] = {"content": "text", "refusal": "refusal"}
 """The keys of texts in a message, by the kind of a fragment, and the kinds by key."""

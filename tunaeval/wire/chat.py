@@ -14,14 +14,25 @@ from dataclasses import replace
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
-from tunaeval.types.messages import RESULT_ROLES, Usage
+from tunaeval.types.messages import RESULT_ROLES
 from tunaeval.types.parsing import NOT_TEXT
 
 from .endings import error_in, usage_of
 from .fields import first, get, listed, word
 from .parts import Kinds, Wanted, declared, kinds_of, parts_of
 from .requests import Reading, results_in, whole_request
-from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result
+from .values import (
+    Answer,
+    Api,
+    Fault,
+    Fragment,
+    Message,
+    Part,
+    Request,
+    Result,
+    Step,
+    counted_in,
+)
 from .writing import CREATED, arguments_of, calls_in, counts, pieces
 
 KINDS: Kinds = kinds_of({
@@ -195,6 +206,7 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         error=error_in(choice) or error_in(document),
         missing=tuple(lacks),
         has_others=len(choices) > 1,
+        counted=counted_in(document),
     )
 
 
@@ -330,6 +342,7 @@ def _call_fragment(item: object, place: int, *, is_whole: bool) -> Fragment:
         name, arguments, kind = custom.get("name"), custom.get("input"), "custom"
     else:
         name, arguments = called(item)
+    kind = kind or item.get("status")
     function, id_ = item.get("function"), item.get("id")
     has_nulls = (id_ is None and "id" in item) or (
         name is None and isinstance(function, Mapping) and "name" in function
@@ -395,40 +408,77 @@ def is_result(message: object) -> bool:
 def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
     choice = {"index": 0, "message": answer.message or {}, "finish_reason": answer.finish}
     head = _head("chat.completion", request.model, number)
-    return {**head, "choices": [{**choice, "logprobs": None}], "usage": _usage(answer.usage)}
+    return {**head, "choices": [{**choice, "logprobs": None}], "usage": _usage(answer)}
 
 
 def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
     """Yield the answer as the chunks of a stream; usage comes last, if it was requested."""
+    for delta in _deltas(answer.message or {}):
+        yield _chunk(delta, None, request, number)
+    yield from write_step(Step("end", answer=answer), request, number)
+
+
+_KEYS = {"thought": "reasoning_content", "text": "content", "refusal": "refusal"}
+"""The keys of texts in a message, in the order in which they are sent."""
+
+
+def write_step(step: Step, request: Request, number: int) -> Iterator[JsonObject]:
+    part, answer = step.part, step.answer
+    match step.what:
+        case "begin":
+            yield _chunk(_FIRST, None, request, number)
+        case "open" if part.kind == "call":
+            call = {"id": part.id, "type": "function", "function": {"name": part.name}}
+            yield _chunk(_opened(call, part.nth), None, request, number)
+        case "more" if part.kind == "call":
+            yield _chunk(_arguments(step.text, part.nth), None, request, number)
+        case "more":
+            yield _chunk({_KEYS[part.kind]: step.text}, None, request, number)
+        case "end":
+            last = _chunk({}, answer.finish, request, number)
+            yield last
+            if request.wants_usage:
+                yield {**last, "choices": [], "usage": _usage(answer)}
+
+
+def _chunk(delta: JsonObject, reason: str | None, request: Request, number: int) -> JsonObject:
     head = _head("chat.completion.chunk", request.model, number)
-    if request.wants_usage:
-        head["usage"] = None
-    for delta, reason in (*_deltas(answer.message or {}), ({}, answer.finish)):
-        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-        yield {**head, "choices": [choice]}
-    if request.wants_usage:
-        yield {**head, "choices": [], "usage": _usage(answer.usage)}
+    head |= {"usage": None} if request.wants_usage else {}
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+    return {**head, "choices": [choice]}
 
 
 def _head(kind: str, model: str, number: int) -> JsonObject:
     return {"id": f"chatcmpl-{number}", "object": kind, "created": CREATED, "model": model}
 
 
-def _usage(usage: Usage) -> JsonObject:
-    prompt, made = counts(usage)
-    return {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}
+def _usage(answer: Answer) -> JsonObject:
+    prompt, made = counts(answer.usage)
+    total = {"prompt_tokens": prompt, "completion_tokens": made, "total_tokens": prompt + made}
+    return answer.counted or total
 
 
-def _deltas(message: JsonObject) -> Iterator[tuple[JsonObject, None]]:
-    yield {"role": "assistant", "content": ""}, None
-    for key in ("reasoning_content", "content", "refusal"):
+_FIRST: JsonObject = {"role": "assistant", "content": ""}
+
+
+def _deltas(message: JsonObject) -> Iterator[JsonObject]:
+    yield _FIRST
+    for key in _KEYS.values():
         for piece in pieces(text_of(message.get(key))):
-            yield {key: piece}, None
+            yield {key: piece}
     for index, (call, function) in enumerate(calls_in(message)):
-        opened = {**call, "index": index, "function": {**function, "arguments": ""}}
-        yield {"tool_calls": [opened]}, None
+        yield _opened(call, index)
         for piece in pieces(arguments_of(function)):
-            yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}, None
+            yield _arguments(piece, index)
+
+
+def _opened(call: JsonObject, index: int) -> JsonObject:
+    function = {**(call.get("function") or {}), "arguments": ""}
+    return {"tool_calls": [{**call, "index": index, "function": function}]}
+
+
+def _arguments(piece: str, index: int) -> JsonObject:
+    return {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
 def write_error(message: str, status: int, code: str | None) -> JsonObject:
@@ -450,6 +500,6 @@ def write_count(tokens: int) -> JsonObject:
 
 CHAT = Api(
     "chat", claims, answers, read_message, read_reply, fragments, read_request,
-    whole_request, results, write_reply, write_events, write_error, write_models, write_model,
-    write_count,
+    whole_request, results, write_reply, write_events, write_step, write_error, write_models,
+    write_model, write_count,
 )  # fmt: skip

@@ -16,6 +16,7 @@ from tunaeval.limits import MAX_TEXT
 from tunaeval.types.calls import JsonValue
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_MARKS = re.compile(r'["\\{}]')
 
 DONE = "[DONE]"
 """The data of the event that ends a stream of OpenAI's."""
@@ -25,7 +26,8 @@ class DataLines:
     """Splits a stream into the data of its events. Pieces may end inside a line or a character.
 
     A blank line ends an event, whose `data:` lines are joined. If a server leaves the blank line
-    out, each line that is a JSON object or `[DONE]` is an event.
+    out, each line that is a JSON object or `[DONE]` is an event. If the stream is a JSON list, as
+    Google sends one without `alt=sse`, its objects are the events.
     """
 
     def __init__(self) -> None:
@@ -39,6 +41,9 @@ class DataLines:
         self._data: list[str] = []
         """The data lines of the event that is arriving."""
         self._fed = self._ended_in_cr = self._begun = False
+        self._is_list: bool | None = None
+        self._depth = 0
+        self._quoted = self._escaped = False
 
     def feed(self, piece: str | bytes) -> list[str]:
         """Return the data of the events that this piece completes; comments and ids are skipped."""
@@ -52,12 +57,44 @@ class DataLines:
             return self._decoder.decode(piece)
 
     def _text(self, text: str) -> list[str]:
+        if self._is_list is None and (begun := text.removeprefix("\ufeff").lstrip()):
+            self._is_list = begun.startswith("[")
+        if self._is_list:
+            return self._objects(text)
         *lines, rest = _LINE_END.split(self._whole_ends(text))
         if lines:
             lines[0] = "".join(self._rest) + lines[0]
             self._rest.clear()
         self._rest.append(rest)
         return [each for line in lines for each in self._line(line)]
+
+    def _objects(self, text: str) -> list[str]:
+        """Return the objects of a list that are complete; their pieces wait in `_rest`."""
+        found, start, skipped = list[str](), 0, 0 if self._escaped else -1
+        self._escaped = self._escaped and not text
+        for mark in _MARKS.finditer(text):
+            at, what = mark.start(), mark.group()
+            if at == skipped:
+                continue
+            if what == "\\":
+                skipped = at + 1
+                self._escaped = skipped == len(text)
+            elif what == '"':
+                self._quoted = not self._quoted
+            elif not self._quoted:
+                self._depth += 1 if what == "{" else -1
+                if what == "{" and self._depth == 1:
+                    start = at
+                elif what == "}" and self._depth == 0:
+                    found.append("".join(self._rest) + text[start : at + 1])
+                    self._rest.clear()
+        if self._depth > 0:
+            self._rest.append(text[start:])
+        self._begun = self._begun or bool(found)
+        if not self._begun and self._others_size <= MAX_TEXT:
+            self._others_size += len(text)
+            self.others.append(text)
+        return found
 
     def end(self) -> list[str]:
         """End the stream; return the data of the events that its last line and its end complete."""

@@ -7,20 +7,38 @@ Calls often have no id. A tool's result is an object, into which a text is put u
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TypeAlias
 
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.limits import MAX_DEPTH
+from tunaeval.showing import brief
+from tunaeval.types.calls import JsonObject, JsonValue, gemini_call
 from tunaeval.types.conversations import PendingCalls
 from tunaeval.types.exchange import text_of
 
-from .chat import choice_order
-from .endings import usage_of
+from .chat import choice_order, numbered
+from .endings import finish_of, usage_of
 from .fields import first, get, json_words, listed, word
 from .parts import Wanted, missing
 from .requests import Reading, chat_messages, results_in
-from .values import Answer, Api, Fault, Fragment, Message, Part, Request, Result, answer_of, ending
+from .values import (
+    MALFORMED,
+    PARTIAL,
+    Answer,
+    Api,
+    Fault,
+    Fragment,
+    Message,
+    Part,
+    Request,
+    Result,
+    Step,
+    answer_of,
+    ending,
+)
 from .writing import calls_in, counts, object_of, pieces, said_in, thought_in
 
 _CALL = ("function_call", "functionCall")
@@ -153,6 +171,9 @@ _REASON = ("finishReason", "finish_reason")
 _DOCUMENT = ("candidates", *_FEEDBACK, *_USAGE)
 
 
+_FILTERED = finish_of("SAFETY", called=False)
+
+
 _Candidates: TypeAlias = list[tuple[int, JsonValue]]
 
 
@@ -175,15 +196,40 @@ def read_reply(document: Mapping[str, JsonValue]) -> Answer:
         found += parts_of(parts, f"/candidates/{at}/content/parts")
     if reason == _MALFORMED:  # an attempt at a call that the API itself could not read
         words = next((w for _, one in own if (w := word(first(one, _MESSAGE)))), _MALFORMED)
-        found.append(Part("call", arguments=words, type="functionCall", path="/candidates"))
-    blocked = first(first(document, _FEEDBACK), _BLOCKED)
-    output = given if candidates or blocked is not None else None
+        found.append(
+            Part("call", arguments=words, type="functionCall", status=MALFORMED, path="/candidates")
+        )
     paths = ("/candidates", "/candidates/0/finishReason")
-    answer = answer_of(document, output, found, reason or blocked, paths)
+    answer = answer_of(document, given if candidates else None, found, reason, paths)
+    blocked = first(first(document, _FEEDBACK), _BLOCKED)
+    if blocked is not None and not candidates and answer.error is None:
+        answer = replace(answer, error=f"the prompt was blocked: {blocked}", finish=_FILTERED)
     return replace(answer, has_others=len(own) < len(candidates))
 
 
+def _odd_candidates(event: Mapping[str, JsonValue]) -> str:
+    """Return what is wrong with the candidates of a response; "" if nothing is."""
+    candidates = event.get("candidates")
+    if not isinstance(candidates, list | tuple | None):
+        return f"candidates are a list, not {type(candidates).__name__}"
+    for one in candidates or ():
+        content = get(one, "content")
+        parts, index = get(content, "parts"), get(one, "index")
+        if not isinstance(one, Mapping):
+            return f"a candidate is an object, not {type(one).__name__}"
+        if not isinstance(content, Mapping | None):
+            return f"a content is an object, not {type(content).__name__}"
+        if not isinstance(parts, list | tuple | None):
+            return f"parts are a list, not {type(parts).__name__}"
+        if index is not None and numbered(index) is None:
+            return f"a candidate has the index {brief(index):.60}"
+    return ""
+
+
 def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
+    if odd := _odd_candidates(event):
+        yield Fragment("odd", odd)
+        return
     candidates = listed(event.get("candidates"))
     if candidates and not _own([*enumerate(candidates)]):
         event = {**event, "candidates": []}
@@ -196,12 +242,64 @@ def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
         if part.kind == "text" or part.kind == "thought":  # noqa: PLR1714 - which types as one of two
             yield Fragment(part.kind, part.text)
         elif part.kind == "call" and not part.hosted:
-            yield Fragment("call", "", None, part.id, part.name, part.arguments, begins=True)
+            yield _call_fragment(part)
         elif part.kind == "unknown":
             yield Fragment("odd", f"a part of no known field: {part.text:.60}")
     if answer.has_others:
         yield Fragment("other")
     yield from ending(answer, event)
+
+
+def _call_fragment(part: Part) -> Fragment:
+    """Return a call, or what a response adds to the last one, as Vertex streams arguments."""
+    call = first(part.given, _CALL)
+    pieces = first(call, ("partialArgs", "partial_args"))
+    is_begun = part.name is not None or bool(part.status)
+    if pieces is not None or (not is_begun and part.arguments is None):
+        pieces = listed(pieces)
+        return Fragment(
+            "call", "", None, part.id, part.name, pieces, begins=is_begun, value=PARTIAL
+        )
+    value = part.status or None
+    return Fragment("call", "", None, part.id, part.name, part.arguments, begins=True, value=value)
+
+
+_KEYS = re.compile(r"""\.([^.\[]+)|\[([0-9]{1,5})\]|\[(["'])(.*?)\3\]""")
+_VALUES = (
+    "stringValue", "numberValue", "boolValue", "string_value", "number_value", "bool_value",
+)  # fmt: skip
+
+
+def whole_arguments(pieces: list[JsonValue]) -> JsonObject:
+    """Return the arguments that came in pieces, each with a JSON path; texts of one are joined."""
+    values: dict[tuple[str | int, ...], list[JsonValue]] = {}
+    for piece in pieces:
+        path = word(first(piece, ("jsonPath", "json_path")))
+        steps = (
+            int(at) if at else name or other
+            for name, at, _, other in _KEYS.findall(path)[:MAX_DEPTH]
+        )
+        values.setdefault(tuple(steps), []).append(first(piece, _VALUES))
+    arguments: JsonObject = {}
+    for keys, given in values.items():
+        holder: JsonValue = arguments
+        for key, after in pairwise(keys):
+            holder = _inside(holder, key, [] if isinstance(after, int) else {})
+        texts = [one for one in given if isinstance(one, str)]
+        if keys:
+            _inside(holder, keys[-1], "".join(texts) if texts else given[-1])
+    return arguments
+
+
+def _inside(holder: JsonValue, key: str | int, new: JsonValue) -> JsonValue:
+    """Return what is at a key, which is `new` if nothing was there."""
+    if isinstance(holder, dict):
+        return holder.setdefault(str(key), new)
+    if not isinstance(holder, list) or isinstance(key, str):
+        return new
+    if key >= len(holder):
+        holder.append(new)
+    return holder[min(key, len(holder) - 1)]
 
 
 def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Sequence[Fault]]:
@@ -297,8 +395,7 @@ def _written(answer: Answer) -> Iterator[JsonObject]:
     if text or not message.get("tool_calls"):
         yield {"text": text}
     for call, function in calls_in(message):
-        named = {"id": call.get("id"), "name": function.get("name")}
-        yield {"functionCall": {**named, "args": object_of(function)}}
+        yield gemini_call(call.get("id"), function.get("name"), object_of(function))
 
 
 def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
@@ -312,6 +409,19 @@ def write_events(answer: Answer, request: Request, number: int) -> Iterator[Json
         yield _chunk(answer, request, number, parts, is_last=index == max(1, len(sent)))
 
 
+def write_step(step: Step, request: Request, number: int) -> Iterator[JsonObject]:
+    """Yield the responses of one step; a call is sent whole when it is closed."""
+    part = step.part
+    if step.what == "end":
+        yield _chunk(step.answer, request, number, [], is_last=True)
+    elif step.what == "more" and part.kind != "call":
+        said = {"text": step.text} | ({"thought": True} if part.kind == "thought" else {})
+        yield _chunk(Answer(None), request, number, [said], is_last=False)
+    elif step.what == "close" and part.kind == "call":
+        call = {"id": part.id, "name": part.name, "args": object_of({"arguments": part.text})}
+        yield _chunk(Answer(None), request, number, [{"functionCall": call}], is_last=False)
+
+
 _REASONS = {
     "stop": "STOP", "tool_calls": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY",
 }  # fmt: skip
@@ -323,11 +433,14 @@ def _chunk(
     content = {"content": {"role": "model", "parts": parts}} if parts else {}
     finish = answer.finish or "stop"
     reason = {"finishReason": _REASONS.get(finish, finish)} if is_last else {}
+    if is_last and finish == _MALFORMED and answer.message:
+        words = "".join(word(call.get("raw")) for call, _ in calls_in(answer.message))
+        reason |= {"finishMessage": words}
     prompt, made = counts(answer.usage)
     tokens = {"promptTokenCount": prompt, "candidatesTokenCount": made}
     return {
         "candidates": [{**content, "index": 0, **reason}],
-        "usageMetadata": {**tokens, "totalTokenCount": prompt + made},
+        "usageMetadata": answer.counted or {**tokens, "totalTokenCount": prompt + made},
         "modelVersion": request.model,
         "responseId": answer.id or f"resp_{number}",
     }
@@ -364,6 +477,6 @@ def _whole_request(body: JsonObject, _model: str) -> JsonObject:
 
 GEMINI = Api(
     "gemini", claims, answers, read_message, read_reply, fragments, read_request,
-    _whole_request, results, write_reply, write_events, write_error, write_models, write_model,
-    write_count,
+    _whole_request, results, write_reply, write_events, write_step, write_error, write_models,
+    write_model, write_count,
 )  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue, anthropic_call
 from tunaeval.types.exchange import text_of
 
 from .chat import write_count
@@ -24,6 +24,7 @@ from .values import (
     Message,
     Request,
     Result,
+    Step,
     answer_of,
     whole_fragments,
 )
@@ -207,7 +208,7 @@ def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
         "content": list(answer.items or _blocks(message)),
         "stop_reason": _STOPS.get(finish, finish),
         "stop_sequence": None,
-        "usage": {**_UNCACHED, "input_tokens": prompt, "output_tokens": made},
+        "usage": answer.counted or {**_UNCACHED, "input_tokens": prompt, "output_tokens": made},
     }
 
 
@@ -217,15 +218,12 @@ def _blocks(message: JsonObject) -> Iterator[JsonObject]:
     if text := said_in(message):
         yield {"type": "text", "text": text}
     for call, function in calls_in(message):
-        head = {"type": "tool_use", "id": call.get("id"), "name": function.get("name")}
-        yield {**head, "input": object_of(function)}
+        yield anthropic_call(call.get("id"), function.get("name"), object_of(function))
 
 
 def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:
     whole = write_reply(answer, request, number)
-    begun = {**whole, "content": [], "stop_reason": None}
-    begun["usage"] = {**whole["usage"], "output_tokens": 1}
-    yield {"type": "message_start", "message": begun}
+    yield _started(whole)
     # A stream sends arguments as text, so that broken ones arrive as the model wrote them.
     written = iter([arguments_of(function) for _, function in calls_in(answer.message or {})])
     for index, block in enumerate(whole["content"]):
@@ -235,9 +233,44 @@ def write_events(answer: Answer, request: Request, number: int) -> Iterator[Json
         for delta in deltas:
             yield {"type": "content_block_delta", **at, "delta": delta}
         yield {"type": "content_block_stop", **at}
+    yield from _ended(whole)
+
+
+def write_step(step: Step, request: Request, number: int) -> Iterator[JsonObject]:
+    part, at = step.part, {"index": step.part.place}
+    kind = {"call": "tool_use", "thought": "thinking"}.get(part.kind, "text")
+    match step.what:
+        case "begin":
+            yield _started(write_reply(Answer(None), request, number))
+        case "open":
+            call = {"id": part.id, "name": part.name} if part.name is not None else {}
+            block = {"type": kind, **call, **_EMPTY[kind]}
+            yield {"type": "content_block_start", **at, "content_block": block}
+        case "more" if kind == "tool_use":
+            delta = {"type": "input_json_delta", "partial_json": step.text}
+            yield {"type": "content_block_delta", **at, "delta": delta}
+        case "more":
+            field = "text" if kind == "text" else kind
+            delta = {"type": f"{field}_delta", field: step.text}
+            yield {"type": "content_block_delta", **at, "delta": delta}
+        case "close":
+            if kind == "thinking":
+                signed = {"type": "signature_delta", "signature": _SIGNATURE}
+                yield {"type": "content_block_delta", **at, "delta": signed}
+            yield {"type": "content_block_stop", **at}
+        case "end":
+            yield from _ended(write_reply(step.answer, request, number))
+
+
+def _started(whole: JsonObject) -> JsonObject:
+    usage = {**whole["usage"], "output_tokens": 1}
+    begun = {**whole, "content": [], "stop_reason": None, "usage": usage}
+    return {"type": "message_start", "message": begun}
+
+
+def _ended(whole: JsonObject) -> Iterator[JsonObject]:
     ended = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-    usage = {"output_tokens": whole["usage"]["output_tokens"]}
-    yield {"type": "message_delta", "delta": ended, "usage": usage}
+    yield {"type": "message_delta", "delta": ended, "usage": whole["usage"]}
     yield {"type": "message_stop"}
 
 
@@ -283,6 +316,6 @@ def write_model(name: str) -> JsonObject:
 
 MESSAGES = Api(
     "messages", claims, answers, read_message, read_reply, fragments, read_request,
-    whole_request, results, write_reply, write_events, write_error, write_models, write_model,
-    write_count,
+    whole_request, results, write_reply, write_events, write_step, write_error, write_models,
+    write_model, write_count,
 )  # fmt: skip

@@ -25,10 +25,12 @@ from .values import (
     Fragment,
     FragmentKind,
     Kept,
+    LivePart,
     Message,
     Part,
     Request,
     Result,
+    Step,
     answer_of,
     whole_fragments,
 )
@@ -276,7 +278,8 @@ def write_reply(answer: Answer, request: Request, number: int) -> JsonObject:
         "status": "incomplete" if cut else "completed",
         "incomplete_details": {"reason": cut} if cut else None,
         "output": list(_items(answer, number)),
-        "usage": {
+        "usage": answer.counted
+        or {
             "input_tokens": prompt,
             "input_tokens_details": {"cached_tokens": 0},
             "output_tokens": made,
@@ -350,6 +353,67 @@ def _events(answer: Answer, request: Request, number: int) -> Iterator[JsonObjec
     yield {"type": f"response.{whole['status']}", "response": whole}
 
 
+def write_step(step: Step, request: Request, number: int) -> Iterator[JsonObject]:
+    """Yield the events of one step; each part is an item of its own."""
+    part, item = step.part, _item_of(step.part, number)
+    at: JsonObject = {"output_index": part.place, "item_id": item["id"]}
+    event, field = _GROWING[part.kind]
+    name = _INNER.get(item["type"])
+    more: JsonObject = {"logprobs": []} if event == "output_text" else {}
+    where = at if name is None else {**at, f"{name}_index": 0}
+    group = {"content": "content_part", "summary": "reasoning_summary_part"}.get(name or "")
+    match step.what:
+        case "begin":
+            begun = _head(Answer(None), request, number)
+            yield {"type": "response.created", "response": begun}
+            yield {"type": "response.in_progress", "response": begun}
+        case "open":
+            opened = {**item, name: []} if name else item
+            opened |= {"status": "in_progress"} if "status" in item else {}
+            yield {"type": "response.output_item.added", **at, "item": opened}
+            if name is not None:
+                yield {"type": f"response.{group}.added", **where, "part": item[name][0]}
+        case "more":
+            yield {"type": f"response.{event}.delta", **where, "delta": step.text, **more}
+        case "close":
+            yield {"type": f"response.{event}.done", **where, field: part.text, **more}
+            if name is not None:
+                yield {"type": f"response.{group}.done", **where, "part": item[name][0]}
+            yield {"type": "response.output_item.done", **at, "item": item}
+        case "end":
+            items = tuple(_item_of(one, number) for one in step.parts)
+            whole = write_reply(replace(step.answer, items=items), request, number)
+            yield {"type": f"response.{whole['status']}", "response": whole}
+
+
+_GROWING = {
+    "text": ("output_text", "text"),
+    "refusal": ("refusal", "refusal"),
+    "thought": ("reasoning_summary_text", "text"),
+    "call": ("function_call_arguments", "arguments"),
+}
+"""The events of each kind of part, and the field with all of its text at the end."""
+_INNER = {"message": "content", "reasoning": "summary"}
+
+
+def _item_of(part: LivePart, number: int) -> JsonObject:
+    """Return the item that a part has become so far."""
+    at, done = f"{number}_{part.place}", {"status": "completed"}
+    match part.kind:
+        case "call":
+            called = {"call_id": part.id, "name": part.name, "arguments": part.text}
+            return {"type": "function_call", "id": f"fc_{at}", **done, **called}
+        case "thought":
+            summary = [{"type": "summary_text", "text": part.text}]
+            return {"type": "reasoning", "id": f"rs_{at}", "summary": summary}
+        case "refusal":
+            said: JsonObject = {"type": "refusal", "refusal": part.text}
+        case _:
+            said = {"type": "output_text", "text": part.text, "annotations": []}
+    head: JsonObject = {"type": "message", "id": f"msg_{at}", "role": "assistant"}
+    return {**head, **done, "content": [said]}
+
+
 _EMPTY: JsonObject = {"message": {"content": []}, "function_call": {"arguments": ""}}
 """What an item lacks when a stream announces it, by the kind of the item."""
 _DELTAS = {"output_text": ("output_text", "text"), "refusal": ("refusal", "refusal")}
@@ -383,6 +447,6 @@ def _is_message(item: JsonObject) -> bool:
 
 RESPONSES = Api(
     "responses", claims, answers, read_message, read_reply, fragments, read_request,
-    whole_request, results, write_reply, write_events, chat.write_error, chat.write_models,
-    chat.write_model, chat.write_count,
+    whole_request, results, write_reply, write_events, write_step, chat.write_error,
+    chat.write_models, chat.write_model, chat.write_count,
 )  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
@@ -22,6 +22,9 @@ from .fields import first, listed
 ApiName: TypeAlias = Literal["chat", "responses", "messages", "gemini", "converse"]
 """OpenAI's chat completions and responses, Anthropic's messages, Google's Gemini, and the Converse
 API of Amazon's Bedrock."""
+
+CUT_OFF, MALFORMED = "unclosed_block", "malformed_structure"
+PARTIAL = "partial"
 
 PartKind: TypeAlias = Literal[
     "text", "thought", "refusal", "call", "result", "media", "summary", "silent", "unknown"
@@ -38,6 +41,7 @@ class Part:
     result's content as it was given. `type` is the API's own word for the kind, and `given` the
     part itself. `path` is a JSON Pointer to it, and `missing` the fields that it lacks though parts
     of its kind have them. A `hosted` call is run by the provider. `role` overrides the message's.
+    `status` says why a call is none: `CUT_OFF` or `MALFORMED`.
     """
 
     kind: PartKind
@@ -53,6 +57,7 @@ class Part:
     missing: tuple[str, ...] = ()
     hosted: bool = False
     role: str | None = None
+    status: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,8 @@ class Answer:
     `message` is it in the shape of chat completions, None if there is none; `parts` are its parts.
     `finish` is the finish reason in the words of chat completions, and `reason` the one that was
     written. `items` is the output as the API has it (items, blocks or parts), to be sent on as it
-    is. `error` is the server's error message. `has_others`: there are further answers (choices,
+    is. `counted` is the usage as the API has it; `repairs` are the codes of what was repaired.
+    `error` is the server's error message. `has_others`: there are further answers (choices,
     candidates) beside it.
     """
 
@@ -91,6 +97,8 @@ class Answer:
     error: str | None = None
     missing: tuple[str, ...] = ()
     has_others: bool = False
+    counted: JsonObject | None = None
+    repairs: tuple[str, ...] = ()
 
 
 USAGE = ("usage", "usageMetadata", "usage_metadata")
@@ -111,10 +119,13 @@ def answer_of(
     found = tuple(parts)
     called = any(part.kind == "call" and not part.hosted for part in found)
     there = (isinstance(output, list), isinstance(reason, str))
+    finish = finish_of(reason, called=called)
+    if finish == "length" and found and found[-1].kind == "call" and not found[-1].arguments:
+        found = (*found[:-1], replace(found[-1], status=CUT_OFF))
     return Answer(
         chat_message(found) if there[0] else None,
         found,
-        finish=finish_of(reason, called=called),
+        finish=finish,
         reason=reason,
         usage=usage_of(first(document, USAGE)),
         items=tuple(listed(output)),
@@ -122,7 +133,14 @@ def answer_of(
         model=first(document, _MODELS),
         error=error_in(document),
         missing=tuple(path for path, is_there in zip(paths, there, strict=True) if not is_there),
+        counted=counted_in(document),
     )
+
+
+def counted_in(document: Mapping[str, JsonValue]) -> JsonObject | None:
+    """Return the usage in a document as it was written, if it is an object."""
+    usage = first(document, USAGE)
+    return dict(usage) if isinstance(usage, Mapping) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +207,8 @@ class Fragment(NamedTuple):
 
     `type` is that of a call as it was written, and `has_nulls` says that its id or name is null.
     `value` is more of a call ("custom": its arguments are text; "no object": they are the whole
-    fragment), the counts of a "usage", the message of a "whole" answer, the code of what is "odd".
+    fragment; `PARTIAL`: pieces with paths; or its status), the counts of a "usage", the message of
+    a "whole" answer, the code of what is "odd".
     `text` is the reason of a "finish", and says what an "error" is or why something is "odd". "end"
     is the mark that nothing follows, "other" belongs to another answer beside this one. Behind
     "hosted", fragments of calls of this `index` are none until one begins.
@@ -228,6 +247,36 @@ def ending(answer: Answer, document: Mapping[str, JsonValue]) -> Iterator[Fragme
         yield Fragment("usage", value=usage)
 
 
+@dataclass(slots=True)
+class LivePart:
+    """A part of an answer that is being written: the number of parts before it, and of calls; the
+    `id` and `name` of a call; and the pieces so far of its text or arguments.
+    """
+
+    kind: Literal["text", "thought", "refusal", "call"]
+    place: int
+    nth: int
+    id: JsonValue = None
+    name: str | None = None
+    texts: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.texts)
+
+
+class Step(NamedTuple):
+    """A step of writing an answer: it begins; a part is opened, gets `text` or is closed; it ends
+    with all `parts` as a whole `answer`.
+    """
+
+    what: Literal["begin", "open", "more", "close", "end"]
+    part: LivePart = LivePart("text", 0, 0)
+    text: str = ""
+    parts: tuple[LivePart, ...] = ()
+    answer: Answer = Answer(None)
+
+
 Kept: TypeAlias = Mapping[str, tuple[JsonObject, ...]]
 """The messages up to each earlier response, by its id."""
 
@@ -248,7 +297,8 @@ class Api:
     earlier response, too, and returns beside the request what its API would refuse it for.
     `whole_request` returns a body that asks the named model for an answer that is not streamed, and
     `results` the tools' results in a body. `write_reply` and `write_events` write an answer to a
-    request, whose number makes its ids. `write_error` takes a message, a status and a code,
+    request, whose number makes its ids, and `write_step` the events of one step of an answer that
+    grows. `write_error` takes a message, a status and a code,
     `write_models` and `write_model` take names, `write_count` takes a number of tokens.
     """
 
@@ -263,6 +313,7 @@ class Api:
     results: Callable[[JsonObject], list[Result]] = _unwritten
     write_reply: Callable[[Answer, Request, int], JsonObject] = _unwritten
     write_events: Callable[[Answer, Request, int], Iterable[JsonObject]] = _unwritten
+    write_step: Callable[[Step, Request, int], Iterable[JsonObject]] = _unwritten
     write_error: Callable[[str, int, str | None], JsonObject] = _unwritten
     write_models: Callable[[Sequence[str]], JsonObject] = _unwritten
     write_model: Callable[[str], JsonObject] = _unwritten
@@ -296,4 +347,5 @@ def chat_call(call: Part) -> JsonObject:
         with suppress(TypeError, ValueError, RecursionError):  # else whoever judges calls says why
             arguments = "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
     function = {"name": call.name, "arguments": arguments}
-    return {"id": call.id, "type": "function", "function": function}
+    why = {"status": call.status, "raw": arguments} if call.status else {}
+    return {"id": call.id, "type": "function", "function": function, **why}

@@ -67,6 +67,33 @@ def test_the_branch_of_the_last_entry_is_the_conversation() -> None:
     assert read.warnings[0].message.startswith("2 messages")
 
 
+def test_a_parent_of_pi_that_is_missing_is_said_and_the_rest_is_kept() -> None:
+    lines = [
+        entry("a", None, **said("user", "Go.")),
+        entry("b", "a", **said("assistant", "Well.")),
+        entry("d", "lost", **said("user", "And?")),
+        entry("e", "d", **said("assistant", "Done.")),
+    ]
+    read = read_one(lines)
+    assert [one.content for one in read.messages] == ["Go.", "Well.", "And?", "Done."]
+    assert codes(read) == ["missing-parent"]
+    assert (read.warnings[0].path, "'lost'" in read.warnings[0].message) == ("/2", True)
+    assert [one.content for one in read_one(lines[2:]).messages] == ["And?", "Done."]
+    assert codes(read_one(lines[2:])) == ["missing-parent"]
+
+
+@pytest.mark.parametrize("parent", ["c", "d"])
+def test_a_circle_of_parents_of_pi_is_said(parent: str) -> None:
+    lines = [
+        entry("a", None, **said("user", "Go.")),
+        entry("c", parent, **said("assistant", "Well.")),
+        entry("d", "c", **said("user", "And?")),
+    ]
+    read = read_one(lines)
+    assert [one.content for one in read.messages] == ["Go.", "Well.", "And?"]
+    assert codes(read) == ["cyclic-parents"]
+
+
 def test_lines_of_pi_that_are_no_message_of_the_model() -> None:
     old = [{key: one for key, one in line.items() if key not in {"id", "parentId"}}
            for line in pi(STEPS)]  # fmt: skip
@@ -187,6 +214,19 @@ def test_to_submit_is_a_call_that_succeeded_and_the_exit_is_silent(interactive: 
     broken = {"exit_status": "APIError", "traceback": "..."}
     assert read_one(mini({**ended, "extra": broken})).failure == "APIError: diff"
     assert read_one(mini(**broken, submission="down")).failure == "APIError"
+
+
+HOST_ERRORS = ["APIError", "RateLimitError", "TimeoutExpired", "KeyboardInterrupt", "BadException"]
+AGENTS_ENDS = ["Submitted", "LimitsExceeded", "RepeatedFormatError", "FormatError", "", None]
+
+
+@pytest.mark.parametrize("status", [*HOST_ERRORS, *AGENTS_ENDS])
+def test_an_error_of_the_host_is_a_failure_without_a_traceback_too(status: str | None) -> None:
+    is_hosts = status in HOST_ERRORS
+    run = mini(replied("Hm."), exit_status=status)
+    assert read_one(run).failure == (status if is_hosts else None)
+    left = {"role": "exit", "content": "down", "extra": {"exit_status": status}}
+    assert read_one(mini(replied("Hm."), left)).failure == (f"{status}: down" if is_hosts else None)
 
 
 # --- SWE-agent ---------------------------------------------------------------------------------
@@ -369,6 +409,35 @@ def test_each_row_of_tau_bench_is_a_conversation() -> None:
         assert (fine.shape, fine.name, fine.failure) == ("tau-bench", "task 0, trial 1", None)
         assert fine.query == "Read a."
         assert (broken.failure, broken.messages) == ("APIError: 500", ())
+
+
+def acted(name: str, **arguments: Any) -> dict[str, Any]:
+    action = json.dumps({"name": name, "arguments": arguments})
+    return {"role": "assistant", "content": f"Thought:\nLook.\nAction:\n{action}"}
+
+
+def test_the_actions_in_texts_of_tau_bench_are_calls() -> None:
+    """As its agents `act` and `react` write them."""
+    row = {"task_id": 1, "trial": 0, "reward": 1.0, "traj": [
+        {"role": "system", "content": "# Policy"},
+        {"role": "user", "content": "Hi."},
+        acted("find_user", email="a@b.c"),
+        {"role": "user", "content": "API output: Error: user not found"},
+        acted("respond", content="Which name?"),
+        {"role": "user", "content": "API output: is not what I mean."},
+        {"role": "assistant", "content": "Action: none of JSON"},
+    ]}  # fmt: skip
+    read = read_one(row)
+    assert read.shape == "tau-bench"
+    (call,) = [one for message in read.messages for one in message.tool_calls]
+    assert (call.name, call.arguments) == ("find_user", {"email": "a@b.c"})
+    said = [(one.role, one.content) for one in read.messages[1:]]
+    assert said == [
+        ("user", "Hi."), ("assistant", "Thought:\nLook."), ("tool", "Error: user not found"),
+        ("assistant", "Which name?"), ("user", "API output: is not what I mean."),
+        ("assistant", "Action: none of JSON"),
+    ]  # fmt: skip
+    assert codes(read) == []
 
 
 def test_simulations_of_tau2_are_conversations_without_the_users_tokens() -> None:

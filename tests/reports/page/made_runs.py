@@ -32,6 +32,7 @@ ANSWERS = {
     "nothing": "",
 }
 """What each scenario is answered, by its id: all want `read_file(filepath="a.txt")`."""
+PASSED = ("right", "repaired")
 
 
 class Told:
@@ -99,7 +100,8 @@ def multiplied(run: Path, folder: Path, total: int) -> Path:
     with (folder / RESULTS_FILE).open("w") as file:
         for number in range(total):
             line = lines[number % len(lines)]
-            file.write(json.dumps({**line, "scenario": f"{line['scenario']}-{number:05}"}) + "\n")
+            name = f"{line['scenario']}-{number:05}"
+            file.write(json.dumps({**line, "scenario": name, "index": number}) + "\n")
     return folder
 
 

@@ -62,7 +62,7 @@ def test_each_result_has_a_row_and_its_details(tmp_path: Path) -> None:
     text = page(tmp_path, made_run(tmp_path))
     assert [row[1] for row in rows(text)] == [one["id"] for one in details(text)]
     assert {row[1]: row[3] for row in rows(text)} == {
-        name: "p" if name in ("right", "repaired") else "f" for name in ANSWERS
+        name: "PASS" if name in ("right", "repaired") else "FAIL" for name in ANSWERS
     }
 
 

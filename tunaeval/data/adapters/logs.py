@@ -841,8 +841,16 @@ def read_mini(message: object, reading: Reading) -> None:
         reading.share([known] if known else calls, text, failed)
     elif role != _EXIT:
         reading.say(role if failed is None else "system", text)
-    if get(extra, "traceback") is not None:
+    if get(extra, "traceback") is not None or is_of_host(get(extra, "exit_status")):
         reading.failed(f"{get(extra, 'exit_status')}: {text}")
+
+
+_ERRORS = ("Error", "Exception", "Expired", "Interrupt")
+
+
+def is_of_host(status: JsonValue) -> bool:
+    """Whether an exit status of mini-swe-agent is an error, and not one in the agent's replies."""
+    return word(status).endswith(_ERRORS) and not word(status).endswith(_REFUSED)
 
 
 def _read_mini_reply(message: object, response: object, extra: object, reading: Reading) -> None:
@@ -883,15 +891,26 @@ def read_pi_session(lines: object) -> tuple[Conversation]:
     reading, entries = Reading(), listed(lines)
     above: list[int] = []
     known: dict[str, int] = {}
+    lost: dict[int, str] = {}
+    every = {str(get(entry, "id")) for entry in entries}
     for index, entry in enumerate(entries):
-        parent = str(get(entry, "parentId"))
-        above.append(known.get(parent, -1) if has(entry, "parentId") else index - 1)
+        parent = get(entry, "parentId")
+        if parent is not None and str(parent) not in known:
+            lost[index] = str(parent)
+        at = -1 if parent is None else known.get(str(parent), index - 1)
+        above.append(at if has(entry, "parentId") else index - 1)
         known[str(get(entry, "id"))] = index
     path = [len(entries) - 1]
     while above[path[-1]] >= 0:
         path.append(above[path[-1]])
     for reading.source in path[::-1]:
         reading.message = entries[reading.source]
+        if (parent := lost.get(reading.source)) is not None:
+            words = f"the parent {brief(parent)} is not before it; it follows the entry before"
+            if parent in every:
+                reading.notice("cyclic-parents", words)
+            else:
+                reading.notice("missing-parent", words)
         read_pi(reading.message, reading)
     others = {*range(len(entries))} - {*path}
     if left := [index for index in sorted(others) if claims_pi(entries[index])]:

@@ -13,7 +13,7 @@ from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Conversation, Notice
 
 from .fields import fields_of, first, get, has, json_words, listed, merged, usage_of, word
-from .logs import claims_openhands
+from .logs import claims_openhands, is_of_host
 from .reading import ended, within
 from .traces import AnyRead as Read
 
@@ -36,9 +36,34 @@ def read_tau(thing: object, read: Read) -> Iterator[Conversation]:
         error = word(get(get(run, "info"), "error")) or why * (why in _OF_THE_HOST)
         name = f"task {get(run, 'task_id')}, trial {get(run, 'trial')}"
         shape, key = ("tau-bench", "traj") if has(run, "traj") else ("tau2", "messages")
-        given = ended(within(read(listed(get(run, key))), f"/{key}"), error)
+        given = ended(within(read([*_acted(listed(get(run, key)))]), f"/{key}"), error)
         given = given if run is thing else within(given, f"/simulations/{index}")
         yield replace(given, shape=shape, name=name)
+
+
+_ACTION, _OUTPUT, _RESPOND = "Action:", "API output: ", "respond"
+
+
+def _acted(messages: list[JsonValue]) -> Iterator[JsonValue]:
+    """Yield messages in which the actions of tau-bench's text agents are calls with results."""
+    waiting: str | None = None
+    for index, message in enumerate(messages):
+        text, role = word(get(message, "content")), get(message, "role")
+        thought, mark, action = text.rpartition(_ACTION)
+        made = fields_of(action.strip()) if role == "assistant" and mark else None
+        name, arguments = get(made, "name"), get(made, "arguments")
+        if role == "user" and waiting is not None and text.startswith(_OUTPUT):
+            yield {"role": "tool", "tool_call_id": waiting, "content": text[len(_OUTPUT) :]}
+            waiting = None
+        elif not isinstance(name, str) or get(message, "tool_calls"):
+            yield message
+        elif name == _RESPOND:
+            waiting = None
+            yield {**merged(message), "content": get(arguments, "content")}
+        else:
+            waiting = f"{index}"
+            call = {"id": waiting, "function": {"name": name, "arguments": arguments}}
+            yield {**merged(message), "content": thought.strip(), "tool_calls": [call]}
 
 
 def is_mini_run(thing: object) -> bool:
@@ -46,8 +71,9 @@ def is_mini_run(thing: object) -> bool:
 
 
 def read_mini_run(run: object, given: Conversation) -> tuple[Conversation]:
-    info = get(run, "info")
-    return (ended(given, word(get(info, "exit_status")) * has(info, "traceback")),)
+    info, status = get(run, "info"), word(get(get(run, "info"), "exit_status"))
+    is_failure = given.failure is None and (has(info, "traceback") or is_of_host(status))
+    return (ended(given, status * is_failure),)
 
 
 def _events(row: object) -> Iterator[tuple[str, JsonObject]]:

@@ -6,10 +6,9 @@ Marks are colours if the terminal has them, and always numbers: [2] ends what no
 from __future__ import annotations
 
 from collections.abc import Iterator
-from io import StringIO
 from typing import TYPE_CHECKING, TextIO
 
-from tunaeval.reports.console import console_like
+from tunaeval.reports.console import page_on, print_lines
 from tunaeval.reports.tables import verdict_of
 from tunaeval.showing import counted, visible
 
@@ -40,19 +39,15 @@ _SIGNS = {SAME: "=", UNASKED: " ", MISSING: "-"}
 
 def show_scenario(view: ScenarioView, stream: TextIO) -> None:
     """Print one result in full: prompt, replies with their marks, checks, and compared calls."""
-    # Rendered first and written at once, so that a broken pipe raises in the caller, not in rich.
-    page = StringIO()
-    console = console_like(stream, page)
-    _head(console, view)
-    _section(console, "user", visible_lines(view.prompt))
-    for number, attempt in enumerate(view.attempts, 1):
-        _attempt(console, number, attempt)
-    if view.checks:
-        console.print("\nchecks", style="bold")
-    for line in view.checks:
-        console.print(visible(line), soft_wrap=True)
-    show_pairs(console, view.pairs)
-    stream.write(page.getvalue())
+    with page_on(stream) as console:
+        _head(console, view)
+        _section(console, "user", visible_lines(view.prompt))
+        for number, attempt in enumerate(view.attempts, 1):
+            _attempt(console, number, attempt)
+        if view.checks:
+            console.print("\nchecks", style="bold")
+        print_lines(console, view.checks)
+        show_pairs(console, view.pairs)
 
 
 def _head(console: Console, view: ScenarioView) -> None:

@@ -31,7 +31,15 @@ from tunaeval.errors import ComparisonError
 from tunaeval.files.new_files import new_text
 from tunaeval.reports.compare import compare_runs, letter_of
 from tunaeval.reports.compared import power_words
-from tunaeval.reports.ranking import COLUMNS, Ranking, lines_below, table_rows
+from tunaeval.reports.ranking import (
+    COLUMNS,
+    TIES_WORDS,
+    CellName,
+    RankedCell,
+    Ranking,
+    lines_below,
+    table_rows,
+)
 from tunaeval.reports.sides import source_of
 from tunaeval.reports.summary import expected_tools, source_of_format
 from tunaeval.reports.tables import RunsWriter, verdict_of
@@ -45,7 +53,7 @@ from tunaeval.reports.wording import (
     share,
 )
 from tunaeval.showing import counted, visible
-from tunaeval.types.calls import JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate, Report
 
@@ -54,8 +62,10 @@ from .scenario import WENT_WRONG, AttemptView, MarkedPiece, ScenarioView, Viewer
 if TYPE_CHECKING:
     from jinja2 import Template
 
-FLIPS_SHOWN = 200
-"""The most scenarios shown that flipped one way; the table has all of them."""
+_SQUARES = 3000
+"""How many squares the grid of a matrix has at most, apart from its first scenarios."""
+_TINTS = 4
+"""How many runs have a colour each; more have none, nor have a matrix's cells."""
 
 
 def write_page(reports: Sequence[Report], path: Path, ranking: Ranking | None = None) -> None:
@@ -64,39 +74,69 @@ def write_page(reports: Sequence[Report], path: Path, ranking: Ranking | None = 
     Several runs are compared with the first of them. If a `ranking` of the runs is given, as a
     matrix has one, the page begins with the ranking and has no such comparisons.
     """
-    style, script = _asset("page.css"), _asset("page.js")
-    names: dict[str, int] = {}
     with new_text(path) as file:
-        for part in _template().generate(
-            style=style,
-            script=script,
-            policy=f"default-src 'none'; style-src '{_digest(style)}'; "
-            f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'",
-            title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
-            runs=[_run(number, report) for number, report in enumerate(reports)],
-            tables=[*_tables(reports, ranking)],
-            comparisons=[] if ranking else [*_comparisons(reports)],
-            ranked=_ranked(reports, ranking) if ranking else None,
-            blocks=blocks_of(reports, names),
-            names=lambda: list(names),  # complete only once the blocks are written
-            letters=[letter_of(number) for number in range(len(reports))],
-        ):
+        for part in page_parts(reports, ranking):
             file.write(part)
+
+
+def page_parts(
+    reports: Sequence[Report], ranking: Ranking | None = None, *, is_live: bool = False
+) -> Iterator[str]:
+    """Yield the text of a page. A live one loads itself again when its server sends events."""
+    names: dict[str, int] = {}
+    cells = {cell.run_id: cell.name for cell in ranking.cells} if ranking else {}
+    yield from _template("page.html").generate(
+        style=_asset("page.css"),
+        script=_asset("page.js"),
+        policy=page_policy(is_live=is_live),
+        is_live=is_live,
+        title=", ".join(dict.fromkeys(visible(one.run.suite, 60) for one in reports)),
+        is_tinted=ranking is None and len(reports) <= _TINTS,
+        runs=[
+            _run(number, report, cells.get(report.run.run_id))
+            for number, report in enumerate(reports)
+        ],
+        tables=[*_tables(reports, ranking)],
+        comparisons=[] if ranking else [*_comparisons(reports)],
+        ranked=_ranked(reports, ranking) if ranking else None,
+        blocks=blocks_of(reports, names),
+        names=lambda: list(names),  # complete only once the blocks are written
+    )
+
+
+def page_policy(*, is_live: bool = False) -> str:
+    """Return the policy of a page: its own style and script; a live one may also ask its server."""
+    policy = (
+        f"default-src 'none'; style-src '{_digest(_asset('page.css'))}'; "
+        f"script-src '{_digest(_asset('page.js'))}'; base-uri 'none'; form-action 'none'"
+    )
+    return policy + "; connect-src 'self'" * is_live
+
+
+def list_parts(rows: Sequence[JsonObject]) -> Iterator[str]:
+    """Yield the text of a page that lists kept runs, each with the path of its own page."""
+    yield from _template("list.html").generate(
+        style=_asset("page.css"), policy=page_policy(is_live=True), rows=rows
+    )
 
 
 page_writer = RunsWriter("html", write_page)
 
 
 @cache
-def _template() -> Template:
+def _template(name: str) -> Template:
     from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - for a page alone
 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters |= {"visible": _safe, "share": share}
-    environment.globals |= {"counted": counted, "ranking_columns": COLUMNS[6:], "levels": LEVELS}
-    return environment.from_string(_asset("page.html"))
+    environment.globals |= {
+        "counted": counted,
+        "ranking_columns": COLUMNS[_FACTS:],
+        "levels": LEVELS,
+    }
+    return environment.from_string(_asset(name))
 
 
 def _asset(name: str) -> str:
@@ -108,42 +148,86 @@ def _digest(text: str) -> str:
     return f"sha256-{digest}"
 
 
+_FACTS = COLUMNS.index("no answer")
+"""The first column of the ranking that the page shows as the table has it."""
+
 View: TypeAlias = dict[str, object]
 """What the template shows of one thing, by name."""
 
 
 def _ranked(reports: Sequence[Report], ranking: Ranking) -> View:
-    """Return the ranking, and a grid of scenarios and cells with the scenarios that fail first.
+    """Return the ranking, its chart, and a grid of scenarios and cells, in which the scenarios
+    that fail are first.
 
-    The grid has for each cell, in the order of the ranking, "p", "f" or "e", and "" where the cell
-    has no result.
+    The grid has for each cell, in the order of the ranking, a verdict, or "" where the cell has no
+    result.
     """
     numbers = {report.run.run_id: number for number, report in enumerate(reports)}
     order = [numbers[cell.run_id] for cell in ranking.cells]
     rows = [
-        {
-            "run": number,
-            "cell": cell,
-            "facts": row[6:],
-        }
+        {"run": number, "cell": cell, "facts": row[_FACTS:]}
         for number, cell, row in zip(order, ranking.cells, table_rows(ranking), strict=True)
     ]
     found: dict[str, dict[int, str]] = {}
     for number, report in enumerate(reports):
         for result in report.results:
             verdicts = found.setdefault(result.scenario, {})
-            verdict = _VERDICTS[verdict_of(result)]
             # Of several repeats the worst is shown, as it is the one to look at.
-            verdicts[number] = max(verdicts.get(number, "p"), verdict, key="pef".index)
+            verdicts[number] = max(
+                verdicts.get(number, "PASS"), verdict_of(result), key=_WORSE.index
+            )
     grid = [
         (scenario, [verdicts.get(number, "") for number in order])
         for scenario, verdicts in found.items()
     ]
-    grid.sort(key=lambda row: row[1].count("p"))
-    return {"rows": rows, "lines": lines_below(ranking), "grid": grid}
+    grid.sort(key=lambda row: row[1].count("PASS"))
+    shown = max(20, _SQUARES // max(1, len(order)))
+    return {
+        "rows": rows,
+        "lines": [line for line in lines_below(ranking) if line != TIES_WORDS],
+        "ties": TIES_WORDS if ranking.pairs else "",
+        "grid": grid[:shown],
+        "hidden": len(grid[shown:]),
+        "chart": chart(ranking.cells),
+    }
 
 
-def _run(number: int, report: Report) -> View:
+_WORSE = ("PASS", "ERROR", "FAIL")
+
+
+def chart(cells: Sequence[RankedCell]) -> View | None:
+    """Return the positions of ranked cells, in percent, by their score against their cost; against
+    their latency if a cost is unknown. None without a cell that has both.
+    """
+    ranked = [cell for cell in cells if cell.not_ranked is None and cell.score.value is not None]
+    has_costs = all(cell.cost is not None for cell in ranked)
+    placed = [
+        (cell, cell.score.value, cell.cost if has_costs else cell.latency_seconds_median)
+        for cell in ranked
+    ]
+    values = [value for _, _, value in placed if value is not None]
+    if not values:
+        return None
+    top, labels = _rounded_up(max(values)), Counter[tuple[int, int]]()
+    circles = []
+    for cell, score, value in placed:
+        if score is None or value is None:
+            continue
+        x, y = 8 + 82 * value / top, 88 - 78 * score
+        near = (round(x / 6), round(y / 8))
+        labels[near] += 1  # the labels of circles near each other are below one another
+        amount = f"{value:.4f}" if has_costs else f"{value:.2f} s"
+        words = f"{cell.title}: {share(score)}, {amount}"
+        circles.append((x, y, cell.name.cell, 12 * (labels[near] - 1), words))
+    end = _number(top) if top >= 1 else f"{top:.2g}"
+    return {
+        "what": "cost" if has_costs else "latency",
+        "top": end if has_costs else f"{end} s",
+        "circles": circles,
+    }
+
+
+def _run(number: int, report: Report, cell: CellName | None) -> View:
     """Return a run's figures in the form that the template shows."""
     summary = report.summary
     latencies, tokens = [], []
@@ -156,7 +240,8 @@ def _run(number: int, report: Report) -> View:
     left = summary.scenarios - summary.infrastructure_failures - sum(summary.sources.values())
     without_call = {"no call": left} if left else {}
     return {
-        "letter": letter_of(number),
+        "label": letter_of(number) if cell is None else cell.cell,
+        "name": report.run.model or report.run.client if cell is None else cell.words,
         "info": report.run,
         "summary": summary,
         "asked_with": [*asked_with(report.run.system_prompt)],
@@ -218,6 +303,7 @@ BLOCK = 64
 """The number of results whose details are opened together."""
 CALL_CHARACTERS = 110
 PROMPT_CHARACTERS = 120
+ID_CHARACTERS = 400
 """The most characters of a text in a row, which is shown and searched."""
 _SEARCHED = 4096
 """The characters of a call that are searched for secrets: more than the longest key."""
@@ -225,8 +311,6 @@ PAGE_BYTES = 64 * 1024 * 1024
 """The size of the long results that a page shows in full, so that 20,000 of them take seconds."""
 TEXT_CHARACTERS = 20_000
 """The most characters of a text in the details; the run's directory has all of it."""
-
-_VERDICTS = {"PASS": "p", "FAIL": "f", "ERROR": "e"}
 
 
 def blocks_of(reports: Sequence[Report], names: dict[str, int]) -> Iterator[View]:
@@ -263,9 +347,9 @@ def _result_row(run: int, view: ScenarioView, names: dict[str, int]) -> list[Jso
 
     return [
         run,
-        visible(result.scenario, PROMPT_CHARACTERS),
+        visible(result.scenario, ID_CHARACTERS),
         result.repeat,
-        _VERDICTS[verdict_of(result)],
+        verdict_of(result),
         "".join("01"[result.levels[level].ok] for level in LEVELS),
         number(result.outcome),
         number(source_of_format(result.format) if result.format else "none"),
@@ -278,6 +362,7 @@ def _result_row(run: int, view: ScenarioView, names: dict[str, int]) -> list[Jso
         _call(expected_words(result.expected)),
         _call(got_words(result)),
         len(result.repairs),
+        result.index,
     ]
 
 
@@ -354,7 +439,8 @@ _TAIL = 0.995
 
 def histogram(values: Sequence[float], unit: str) -> View | None:
     """Return the distribution of values in bins of equal width, with the median and the 95 %
-    quantile; the height of a bar is in percent of the tallest. None if there are no values.
+    quantile; the height of a bar is in percent of the tallest. There are no bars if all values are
+    the same. None if there are no values.
     """
     if not values:
         return None
@@ -373,7 +459,7 @@ def histogram(values: Sequence[float], unit: str) -> View | None:
             f"{unit}: {count}",
         }
         for index, count in enumerate(counts)
-        if count
+        if count and ordered[0] != ordered[-1]
     ]
     middle, late = _quantile(ordered, 0.5), _quantile(ordered, 0.95)
     return {

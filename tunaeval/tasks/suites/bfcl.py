@@ -3,28 +3,33 @@
 A directory has `BFCL_v4_CATEGORY.json`, with one JSON object a line: `id`, `question` (turns of
 messages) and `function` (schemas with BFCL's own type names). Beside it, `possible_answer/` has
 files of the same names. The directory is given, or that of the installed package `bfcl-eval`, which
-is located but never imported because it needs a hundred others. Until August 2024 files were called
-`gorilla_openfunctions_v1_test_CATEGORY.json`, a question was a string, a single function was not in
-a list, and the answer was one object whose keys had numbers if a function was called twice:
-`{"spotify.play_1": {...}, "spotify.play_2": {...}}`.
+needs a hundred others: only its classes are imported (see `bfcl_classes`). Instead of `function` an
+entry of many turns has the classes whose functions `multi_turn_func_doc/` describes, their
+`initial_config`, and by turn the functions that are missing until then. Until August 2024 files
+were called `gorilla_openfunctions_v1_test_CATEGORY.json`, a question was a string, a single
+function was not in a list, and the answer was one object whose keys had numbers if a function was
+called twice: `{"spotify.play_1": {...}, "spotify.play_2": {...}}`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError
-from tunaeval.files.plain_files import entries, table_of
+from tunaeval.files.plain_files import entries, is_directory, table_of
 from tunaeval.matching.bfcl import wanted_arguments
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools
-from tunaeval.types.runs import Expectation, Scenario
+from tunaeval.types.runs import Expectation, Scenario, Task
+from tunaeval.types.tasks import Limits, PythonCheck, UserMessage
 
+from .bfcl_classes import BFCL_TASK, CHECK, CLASS_FILES, NEEDED, check_installed
 from .files import Place, json_lines, read_text
 
 BFCL_PREFIX = "bfcl:"
@@ -32,11 +37,16 @@ BFCL_PREFIX = "bfcl:"
 _DATA = table_of(__package__, "bfcl.toml")
 BFCL_CATEGORIES: Mapping[str, JsonObject] = _DATA["categories"]
 """The single-turn categories for Python, and the part of their expectations beside the calls."""
+BFCL_MULTI_TURN: Mapping[str, Any] = _DATA["multi_turn"]
+"""The `categories` of many turns for Python, the cap of `steps`, and BFCL's words for `added`
+functions.
+"""
 BFCL_DEFECTS: Mapping[str, str] = _DATA["defects"]
 """Entries whose own answer BFCL's checker rejects, and why."""
 DEFECTIVE = "defective-gold"
 """The tag of scenarios made from these defective entries."""
 
+_JUDGED = (*BFCL_CATEGORIES, *BFCL_MULTI_TURN["categories"])
 _FILES: Mapping[str, list[str]] = _DATA["files"]
 _TYPES: dict[str, str] = _DATA["types"]
 _CATEGORIES = {name: category for category, names in _FILES.items() for name in names}
@@ -47,7 +57,11 @@ BFCL_FILE = re.compile(r"(?:BFCL_v(\d+)|gorilla_openfunctions_v1_test)_(\w+)\.js
 def category_of(name: str) -> str | None:
     """Return the category for a file's name of it, or None if tunaeval does not judge it."""
     category = _CATEGORIES.get(name, name)
-    return category if category in BFCL_CATEGORIES else None
+    return category if category in _JUDGED else None
+
+
+def has_many_turns(category: str) -> bool:
+    return category in BFCL_MULTI_TURN["categories"]
 
 
 def read_bfcl(
@@ -64,19 +78,26 @@ def read_bfcl(
     `unusable`, if that is given: the files of 2024 have two whose answers name no function.
     """
     category = _DATA["aliases"].get(category, category)
-    if category not in BFCL_CATEGORIES:
-        raise SuiteError(str(UnknownNameError("BFCL category", category, BFCL_CATEGORIES)))
+    if category not in _JUDGED:
+        raise SuiteError(str(UnknownNameError("BFCL category", category, _JUDGED)))
+    if has_many_turns(category):
+        check_installed()
     path = bfcl_file(category, folder)
-    template = BFCL_CATEGORIES[category]
+    template = BFCL_CATEGORIES.get(category)
     answers: dict[str, JsonObject] = {}
-    if "match" in template:
+    if template is None or "match" in template:
         answers = {row["id"]: row for _, row in _rows(path.parent / "possible_answer" / path.name)}
     called: _Called = str if dots else lambda name: name.replace(".", "_")
+    functions = cache(partial(_class_functions, path.parent))
     scenarios = []
     for place, row in _rows(path):
         answer = answers.get(row["id"])
         try:
-            scenarios.append(_scenario(row, place, called, category=category, answer=answer))
+            scenarios.append(
+                _task_scenario(row, place, functions, category=category, answer=answer)
+                if template is None
+                else _scenario(row, place, called, category=category, answer=answer)
+            )
         except SuiteError as error:
             if unusable is None:
                 raise
@@ -86,6 +107,8 @@ def read_bfcl(
 
 _Called: TypeAlias = Callable[[str], str]
 """Maps a function's name in the file to the name that the model sees."""
+_Functions: TypeAlias = Callable[[tuple[str, ...]], Tools]
+"""Maps the names of classes to the tools that they have."""
 
 
 def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
@@ -98,7 +121,8 @@ def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
         if (match := BFCL_FILE.fullmatch(path.name)) and match[2] in names
     }
     if not found:
-        raise SuiteError(f"{place}: there is no BFCL_v4_{names[0]}.json in this directory")
+        needed = f"; {NEEDED}" if has_many_turns(category) else ""
+        raise SuiteError(f"{place}: there is no BFCL_v4_{names[0]}.json in this directory{needed}")
     return max(found)[1]
 
 
@@ -147,6 +171,68 @@ def _scenario(
         expect=Expectation.model_validate(template),
         tags=(category, DEFECTIVE) if row["id"] in BFCL_DEFECTS else (category,),
         notes=BFCL_DEFECTS.get(row["id"], ""),
+    )
+
+
+_DOCUMENTS = "multi_turn_func_doc"
+
+
+def _class_functions(folder: Path, classes: tuple[str, ...]) -> Tools:
+    """Return the tools of these classes, in order, as described beside the data or in the package.
+
+    Raises `SuiteError`.
+    """
+    data, rows = folder if is_directory(folder / _DOCUMENTS) else None, list[JsonValue]()
+    for name in classes:
+        file = f"{_DOCUMENTS}/{CLASS_FILES[name]}.json"
+        text = read_text(bfcl_directory(data) / file, Place(file))
+        rows += [row for _, row in json_lines(text, Place(file))]
+    return _tools(rows, Place(_DOCUMENTS), str)
+
+
+def _task_scenario(
+    row: JsonObject, place: Place, functions: _Functions, *, category: str, answer: JsonValue
+) -> Scenario:
+    """Return an entry of many turns; its classes, their state and the wanted calls are metadata."""
+    gold = answer and answer.get("ground_truth")
+    classes, turns = row.get("involved_classes"), row.get("question")
+    state, missing = row.get("initial_config", {}), row.get("missed_function", {})
+    if not isinstance(classes, list) or not classes:
+        raise place.at("involved_classes").error(f"found {brief(classes)}, wanted names of classes")
+    if not isinstance(state, dict) or not isinstance(missing, dict):
+        raise place.error(f"found {brief(state)} and {brief(missing)}, wanted two objects")
+    for name in classes:
+        place.at("involved_classes").refuse_unknown("class of BFCL", name, CLASS_FILES)
+    if not (isinstance(turns, list) and isinstance(gold, list) and 0 < len(gold) == len(turns)):
+        raise place.at("question").error(
+            f"found {brief(turns)} and the wanted calls {brief(gold)}; wanted a list of turns each"
+        )
+    tools = functions(tuple(classes))
+    said: list[UserMessage] = []
+    for at, turn in enumerate(turns):
+        if names := missing.get(str(at)):
+            for name in names:
+                place.at("missed_function", at).refuse_unknown("function", name, tools)
+            said.append(UserMessage(text=BFCL_MULTI_TURN["added"], add_tools=tuple(names)))
+        else:
+            *_, message = _messages([turn], place.at("question", at))
+            said.append(UserMessage(text=message["content"]))
+    first, *others = said
+    steps = BFCL_MULTI_TURN["steps"]
+    task = Task(
+        users=tuple(one if one.add_tools else one.text for one in others),
+        limits=Limits(turns=(steps + 1) * len(turns), steps=steps),
+        checks=(PythonCheck(python=CHECK),),
+    )
+    known = {"classes": classes, "state": state, "ground_truth": gold}
+    return Scenario(
+        id=row["id"],
+        prompt=first.text,
+        tools=tools,
+        expect=Expectation(),
+        task=task,
+        tags=(category,),
+        metadata={BFCL_TASK: {**known, "long_context": "long_context" in category}},
     )
 
 

@@ -14,12 +14,13 @@ from typing import Literal, NamedTuple, TypeAlias
 from tunaeval.matching.answers import NoExampleError, own_answer
 from tunaeval.matching.calls import match
 from tunaeval.matching.profiles import profile_of
-from tunaeval.tasks.grades import FinalState, grade
+from tunaeval.tasks.grades import grade
 from tunaeval.tasks.space import Workspace, file_bytes
+from tunaeval.tasks.state import FinalState
 from tunaeval.tasks.toolbox import not_run, workspace_tools
 from tunaeval.tools.launching import can_hide
 from tunaeval.types.calls import Tools
-from tunaeval.types.runs import CheckRecord, Expectation, Scenario, Suite, Task
+from tunaeval.types.runs import CheckRecord, Episode, Expectation, Scenario, Suite, Task
 from tunaeval.types.tasks import Solution
 from tunaeval.types.wanted import refusal
 
@@ -112,7 +113,7 @@ def tried(
             scenario.prompt, cheat.answer, cheat.calls, turns=1,
             call_turns=(1,) * len(cheat.calls), results=tuple((1, one) for one in cheat.results),
             workspace=workspace, after=workspace.snapshot(), tools=tools, profile=profile,
-            reference=task.solved(), seed=scenario.id,
+            reference=task.solved(), seed=scenario.id, episode=Episode(scenario),
         )  # fmt: skip
         for check in sorted(task.checks, key=lambda one: hasattr(one, "seconds")):  # processes last
             (record,) = grade([check], state)
@@ -124,7 +125,8 @@ def tried(
 def _doubt(scenario: Scenario, suite: Suite, profile: str) -> Doubt | None:
     tools = suite.tools if scenario.tools is None else scenario.tools
     if scenario.task is not None:
-        return _idle(scenario, scenario.task, Tools() if suite.mcp else tools)
+        run_elsewhere = bool(suite.mcp) or suite.as_written
+        return _idle(scenario, scenario.task, Tools() if run_elsewhere else tools)
     try:
         answer = own_answer(scenario.expect, tools)
     except NoExampleError as error:
@@ -139,7 +141,7 @@ def _idle(scenario: Scenario, task: Task, tools: Tools) -> Doubt | None:
         words = not_run(tools, workspace_tools(workspace))
         state = FinalState(
             scenario.prompt, "", turns=1, workspace=workspace, after=workspace.before,
-            reference=task.solved(),
+            reference=task.solved(), episode=Episode(scenario),
         )  # fmt: skip
         records = grade(task.checks, state)
     broken = next((one for one in records if one.ok is None), None)

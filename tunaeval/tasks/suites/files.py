@@ -1,4 +1,4 @@
-"""Read a suite file into a header and rows, each with its place for error messages.
+"""Read a suite into a header and rows, each with its place for error messages.
 
 .json .yaml .yml    {"name": ..., "scenarios": [row, ...]}   or the bare list of rows
 .jsonl              a row a line; the first line may be the header
@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.resources.abc import Traversable
 from itertools import islice
+from math import isfinite
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from tunaeval.errors import SuiteError, UnknownNameError
 from tunaeval.files.packed_files import read_plain
-from tunaeval.files.plain_files import real, seen_at
+from tunaeval.files.plain_files import real, seen_at, unread
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded
@@ -27,6 +28,7 @@ MAX_BYTES = 64 * 1024 * 1024
 HEADER_KEYS = frozenset(
     {"name", "description", "catalogue", "tools", "paths", "system_prompt", "system_prompt_file"}
     | {"from", "select", "profile", "abstain", "parameter_descriptions", "mcp", "prompt_of_tools"}
+    | {"vars", "templates", "unreadable"}
 )
 _ROW_KEYS = frozenset({"prompt", "query"})  # tell a row of .jsonl from a header
 
@@ -97,6 +99,32 @@ def read_suite_file(source: Traversable, folder: Traversable, file: str) -> Suit
     return read(read_text(source, place), SuiteFile(place, folder))
 
 
+def given_suite(value: Mapping[str, JsonValue] | list[JsonValue]) -> SuiteFile:
+    """Return a suite that a program has as values; its files are in the working directory."""
+    place = Place("suite")
+    return _document(_plain(value, place), SuiteFile(place, Path()))
+
+
+def _plain(value: object, place: Place) -> JsonValue:
+    """Return a copy of a value, all of JSON's types but for the tools in it."""
+    match value:
+        case None | str() | int():
+            return value
+        case float() if isfinite(value):
+            return value
+        case list() | tuple():
+            return [_plain(one, place.at(index)) for index, one in enumerate(value)]
+        case Mapping():
+            for key in value:
+                if not isinstance(key, str):
+                    raise place.error(f"found the key {brief(key)}, wanted a string")
+            return {
+                key: one if key == "tools" else _plain(one, place.at(key))
+                for key, one in value.items()
+            }
+    raise place.error(f"found {brief(value)}, wanted a value that JSON has")
+
+
 def read_text(source: Traversable, place: Place) -> str:
     """Return the file's text, which is UTF-8 and at most `MAX_BYTES` long."""
     try:
@@ -105,7 +133,8 @@ def read_text(source: Traversable, place: Place) -> str:
         if error.errno == errno.EFBIG:
             too_long = f"has more than {MAX_BYTES >> 20} MiB; split it into several suites"
             raise place.error(too_long) from error
-        raise place.error(f"cannot be read: {error.strerror or error}") from error
+        words = unread(Path(str(source)), "wanted a file in UTF-8", error)
+        raise SuiteError(f"{str(place)!r} {words}") from error
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -139,9 +168,10 @@ def inside(folder: Traversable, name: str, place: Place) -> Traversable:
     if isinstance(target, Path) and isinstance(folder, Path):  # a link may lead out, too
         leaves = leaves or not real(target).is_relative_to(real(folder))
     if leaves:
-        raise place.error(f"found {name!r}, wanted a file in the suite file's own folder")
+        raise place.error(f"found {name!r}, wanted a file in the suite's own folder")
     if seen_at(target) != "a file" if isinstance(target, Path) else not target.is_file():
-        raise place.error(f"there is no file {name!r} in the suite file's folder")
+        words = unread(Path(str(target)), "wanted a file in the suite file's folder")
+        raise place.error(f"{name!r} {words}")
     return target
 
 

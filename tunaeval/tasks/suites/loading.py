@@ -7,7 +7,7 @@ in the file.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.resources import files
@@ -15,21 +15,22 @@ from importlib.resources.abc import Traversable
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, get_args
 
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_directory, is_there, seen_at
+from tunaeval.files.plain_files import is_directory, is_there, unread
 from tunaeval.matching.profiles import profile_of
 from tunaeval.showing import brief
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
 from tunaeval.tools.specs import ToolLike, to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
-from tunaeval.types.runs import PackedScenarios, Scenario, Suite
+from tunaeval.types.runs import PackedScenarios, Scenario, Suite, Unreadable
 
 from . import CATALOGUES, DEFAULT_CATALOGUE, DEFAULT_PROMPT, SUITES
-from .bfcl import BFCL_PREFIX, DEFECTIVE, read_bfcl
-from .files import Place, SuiteFile, inside, read_json, read_suite_file, read_text
+from .bfcl import BFCL_PREFIX, DEFECTIVE, has_many_turns, read_bfcl
+from .files import Place, SuiteFile, given_suite, inside, read_json, read_suite_file, read_text
 from .scenarios import read_scenario
+from .variables import Row, Variables
 
 T = TypeVar("T")
 
@@ -56,20 +57,24 @@ def about_suites() -> dict[str, str]:
 
 
 def load_suite(
-    name_or_path: str | Path,
+    name_or_path: str | Path | JsonObject | list[JsonValue],
     *,
     tools: Tools | Iterable[ToolLike] | None = None,
     mcp: str | Iterable[str] = (),
     bfcl: str | Path | None = None,
     exclude: Iterable[str] = (),
+    system_prompts: Iterable[str] = (),
 ) -> Suite:
-    """Return the built-in suite of that name, or the suite in a .json, .jsonl, .yaml or .yml file.
+    """Return the suite of that built-in name, or of a .json, .jsonl, .yaml or .yml file.
 
+    An object or a list is read as such a file that has it; its files are in the working directory.
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, read from the
-    directory `bfcl` or from the installed package `bfcl-eval`, which is not imported. `tools`
-    replace those that the suite names, and so do those of the MCP servers `mcp` (commands or
-    addresses, see `mcp_tools`), which also run the calls of tasks of many turns. `exclude` are ids
-    and tags of scenarios to leave out, as with `without`; these may expect tools that do not exist.
+    directory `bfcl` or from the installed package `bfcl-eval`, of which nothing is imported but the
+    classes of the categories of many turns. `tools` replace those that the suite names, and so do
+    those of the MCP servers `mcp` (commands or addresses, see `mcp_tools`), which also run the
+    calls of tasks of many turns. `exclude` are ids and tags of scenarios to leave out, as with
+    `without`; these may expect tools that do not exist.
+    `system_prompts` are the texts that will be in place of the suite's own, and use its variables.
     Raises `SuiteError`, naming file, line or index, and field, for a file that cannot be used, and
     for an unknown built-in name; ToolsError for a server that cannot be asked.
 
@@ -78,11 +83,11 @@ def load_suite(
         >>> len(suite.scenarios), suite.scenarios[0].id
         (12, 'bash-pytest-quiet')
     """
-    if not isinstance(name_or_path, str | PathLike):
+    if not isinstance(name_or_path, str | PathLike | Mapping | list):
         raise UsageError(
             f"found {brief(name_or_path)}, wanted the name of a built-in suite "
-            f"({', '.join(SUITES)}) or the path of a suite file; write scenarios of a program to a "
-            "file first (tunaeval.run takes a Suite, too)"
+            f"({', '.join(SUITES)}), the path of a suite file, or what such a file has: an object "
+            "or a list of scenarios"
         )
     unwanted, servers = frozenset(exclude), read_servers(mcp, "mcp")
     if servers:
@@ -92,22 +97,27 @@ def load_suite(
         if isinstance(name_or_path, str) and name_or_path.startswith(BFCL_PREFIX):
             # Calls are compared by BFCL's own rules unless a run names others; each scenario has
             # its own tools and, where needed, a system message.
-            scenarios = read_bfcl(name_or_path.removeprefix(BFCL_PREFIX), bfcl)
+            category = name_or_path.removeprefix(BFCL_PREFIX)
+            scenarios, many = read_bfcl(category, bfcl), has_many_turns(category)
             suite = Suite(
                 name=name_or_path,
                 scenarios=scenarios,
                 tools=Tools(),
                 system_prompt="",
                 profile="bfcl",
+                unreadable="end" if many else "retry",
+                as_written=many,
             )
         else:
             suite = _suite(
                 _find(name_or_path),
                 to_tools(tools),
                 lambda one: unwanted.isdisjoint({one.id, *one.tags}),
+                tuple(system_prompts),
             )
     except RecursionError as error:
-        raise SuiteError(f"{name_or_path}: is nested too deeply to be read") from error
+        name = name_or_path if isinstance(name_or_path, str | PathLike) else "suite"
+        raise SuiteError(f"{name}: is nested too deeply to be read") from error
     if servers:
         suite = served(suite, servers)
     return without(suite, unwanted) if unwanted else suite
@@ -153,7 +163,9 @@ def without(suite: Suite, names: Iterable[str]) -> Suite:
     return suite.with_(scenarios=left)
 
 
-def _find(name_or_path: str | Path) -> SuiteFile:
+def _find(name_or_path: str | Path | Mapping[str, JsonValue] | list[JsonValue]) -> SuiteFile:
+    if isinstance(name_or_path, Mapping | list):
+        return given_suite(name_or_path)
     if isinstance(name_or_path, str) and name_or_path in SUITES:
         file = SUITES[name_or_path].file
         return read_suite_file(packaged(file), _suites_folder(), file)
@@ -162,14 +174,14 @@ def _find(name_or_path: str | Path) -> SuiteFile:
         unknown = UnknownNameError("built-in suite", name_or_path, SUITES)
         raise SuiteError(f"{unknown}; a suite file's path ends in .json, .jsonl, .yaml or .yml")
     if not is_there(path) or is_directory(path):
-        what = "a directory, no file" if is_there(path) else seen_at(path)
-        raise SuiteError(
-            f"{path}: {what}; give a suite file's path or a built-in name: {', '.join(SUITES)}"
-        )
+        wanted = f"give a suite file's path or a built-in name: {', '.join(SUITES)}"
+        raise SuiteError(f"{str(path)!r} {unread(path, wanted)}")
     return read_suite_file(path, path.parent, str(path))
 
 
-def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
+def _suite(
+    file: SuiteFile, given: Tools | None, wanted: _Which, prompts: Sequence[str] = ()
+) -> Suite:
     """Build the suite; only scenarios that are `wanted` are compared with the tools."""
     header, place = file.header, file.place
     _text(header, "description", place)  # for readers of the file: only its type is checked
@@ -190,14 +202,18 @@ def _suite(file: SuiteFile, given: Tools | None, wanted: _Which) -> Suite:
     if next(file.rows(), None) is None:
         raise place.error("has no scenario, so there is nothing to run; add one or more")
     read = partial(read_scenario, tools=tools, wanted=wanted)
+    _flag(header, "templates", place, default=True)
+    variables = Variables(file, prompt, prompts)
     suite = Suite(
         name=name,
-        scenarios=PackedScenarios(_read_in_turn(file, read)),
+        scenarios=PackedScenarios(_read_in_turn(variables.rows, read)),
+        notes=tuple(variables.notes),
         tools=tools,
         system_prompt=prompt,
         prompt_of_tools=belongs and bool(prompt),
         profile=_profile(header, place),
         abstain=_abstain(header, place),
+        unreadable=_unreadable(header, place),
     )
     if suite.without_prompt == len(suite.scenarios):
         suite = suite.with_(system_prompt="")
@@ -220,6 +236,12 @@ def _abstain(header: JsonObject, place: Place) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _unreadable(header: JsonObject, place: Place) -> Unreadable:
+    value: Unreadable = header.get("unreadable", "retry")
+    place.at("unreadable").refuse_unknown("rule for unreadable calls", value, get_args(Unreadable))
+    return value
+
+
 def _profile(header: JsonObject, place: Place) -> str | None:
     """Return the name of the rules that compare calls, if the file names one."""
     if "profile" not in header:
@@ -228,14 +250,19 @@ def _profile(header: JsonObject, place: Place) -> str | None:
         return profile_of(_text(header, "profile", place)).name
 
 
-def _read_in_turn(file: SuiteFile, read: Callable[..., Scenario]) -> Iterator[Scenario]:
+def _read_in_turn(
+    rows: Callable[[], Iterator[Row]], read: Callable[..., Scenario]
+) -> Iterator[Scenario]:
     numbers: dict[str, int] = {}
-    for number, (place, row) in enumerate(file.rows(), 1):
-        scenario = read(row, place, number=number)
-        first = numbers.setdefault(scenario.id, number)
-        if first != number:
-            there, _ = next(islice(file.rows(), first - 1, None))
-            raise place.at("id").error(f"{scenario.id!r} is taken by {there}; rename one")
+    for index, row in enumerate(rows()):
+        scenario = read(row.fields, row.place, number=row.number)
+        first = numbers.setdefault(scenario.id, index)
+        if first != index:
+            there = next(islice(rows(), first, None)).place
+            raise row.place.at("id").error(f"{scenario.id!r} is taken by {there}; rename one")
+        if row.values is not None:
+            group = row.group if scenario.group is None else scenario.group
+            scenario = scenario.model_copy(update={"vars": row.values, "group": group})
         yield scenario
 
 
@@ -273,7 +300,12 @@ def _own_prompt(file: SuiteFile) -> str | None:
         return _text(header, "system_prompt", place)
     at = place.at("system_prompt_file")
     name = _text(header, "system_prompt_file", place)
-    return read_text(inside(file.folder, name, at), at).strip() if name else None
+    if not name:
+        return None
+    text = read_text(inside(file.folder, name, at), at).strip()
+    if not text:
+        raise at.error(f"{name!r} is empty; write a system prompt, or leave it out")
+    return text
 
 
 def _flag(header: JsonObject, key: str, place: Place, *, default: bool) -> bool:
@@ -397,6 +429,8 @@ def write_suite(suite: Suite, path: Path | str) -> None:
     path = Path(path)
     if path.suffix.lower() != ".jsonl":
         raise SuiteError(f"{path}: a suite is written as JSON lines; give it a name in .jsonl")
+    if suite.as_written:
+        raise SuiteError(f"{suite.name}: needs BFCL's classes, and so cannot be written as a file")
     rows = [_header(suite)]
     for scenario in suite.scenarios:
         row = scenario.model_dump(exclude={"tools"}, exclude_defaults=True)
@@ -425,7 +459,9 @@ def _header(suite: Suite) -> JsonObject:
         **({"mcp": [*suite.mcp]} if suite.mcp else {}),
         "paths": {one.name: sorted(one.paths) for one in suite.tools.values() if one.paths},
         "system_prompt": suite.system_prompt,
+        **({"templates": False} if any(one.vars for one in suite.scenarios) else {}),
         **({"prompt_of_tools": True} if suite.prompt_of_tools else {}),
         **({"profile": suite.profile} if suite.profile else {}),
+        **({"unreadable": suite.unreadable} if suite.unreadable != "retry" else {}),
         **({"abstain": [*suite.abstain]} if suite.abstain else {}),
     }

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 from tunaeval.errors import SuiteError, ToolsError, UnknownNameError, UsageError, WorkspaceError
 from tunaeval.matching.expectations import check_expectation, one_call
 from tunaeval.matching.matchers import MATCHERS
-from tunaeval.parsing.repair.schema import fit
+from tunaeval.parsing.repair.schema import fit, member
 from tunaeval.showing import brief
 from tunaeval.tasks.checks import check_fault
 from tunaeval.tasks.confined import parts_of, path_fits
@@ -26,9 +26,17 @@ from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.faults import read_fault
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Task
-from tunaeval.types.tasks import AnswerCheck, ForbidCheck, Forbidden, ReturnsCheck, StatedFault
+from tunaeval.types.tasks import (
+    AnswerCheck,
+    ClaimsCheck,
+    ForbidCheck,
+    Forbidden,
+    ReturnsCheck,
+    StatedFault,
+)
 
 from .files import Place, known_keys
+from .variables import Cell
 
 _ONE_CALL_KEYS = Scenario.model_fields.keys() - {"expect"} | {"expected_tool", "expected_args"}
 _ONE_CALL_SPELLING = (
@@ -97,15 +105,20 @@ def _check_texts(scenario: Scenario, place: Place) -> None:
     goes_on = bool(scenario.messages) and scenario.messages[-1].get("role") == "tool"
     for key in ("id", "prompt"):
         text: str = getattr(scenario, key)
-        if not text.strip() and not (key == "prompt" and goes_on):
-            raise place.at(key).error("found nothing but white space, wanted some text")
-        if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-            raise place.at(key).error("found a lone surrogate, which no model can be sent")
+        if text.strip() or key != "prompt" or not goes_on:
+            _check_text(text, place.at(key))
     for index, message in enumerate(scenario.messages):
         if not all(isinstance(message.get(key), str) for key in ("role", "content")):
             raise place.at("messages", index).error(
                 f"found {brief(message)}, wanted an object with the strings role and content"
             )
+
+
+def _check_text(text: str, place: Place) -> None:
+    if not text.strip():
+        raise place.error("found nothing but white space, wanted some text")
+    if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
+        raise place.error("found a lone surrogate, which no model can be sent")
 
 
 def _from_one_call(row: JsonObject, place: Place) -> tuple[JsonObject, Place]:
@@ -157,6 +170,10 @@ def _validated(data: JsonObject, place: Place) -> Scenario:
 
 
 def _check_expectation(expect: Expectation, place: Place, tools: Tools) -> None:
+    for call in expect.calls or ():
+        schema = tools[call.name].parameters if call.name in tools else {}
+        for name, value in call.arguments.items():
+            call.arguments[name] = _typed(value, member(schema, name, schema), schema)
     with place.named_in(ValueError):
         check_expectation(expect)
     for key in ("tools", "forbid"):
@@ -180,6 +197,32 @@ def _check_call(call: ExpectedCall, place: Place, tools: Tools) -> None:
             fitted = fit(plain, schema, root=spec.parameters)
             if fitted.notes or fitted.repairs:
                 raise at.error(f"found {brief(plain)}, wanted {_wanted(schema)}")
+
+
+def _typed(value: JsonValue, schema: object, root: object) -> JsonValue:
+    """Return an expected value in which a cell of a CSV file has the type that the schema asks for.
+    A text that fits no such type stays a text.
+    """
+    match value:
+        case Cell():
+            fitted = fit(str(value), schema, root=root)
+            return str(value) if fitted.notes else fitted.value
+        case dict():
+            return {
+                key: [_typed(item, schema, root) for item in one]
+                if key == "$any_of" and isinstance(one, list)
+                else _typed(one, _schema_at(schema, key, root), root)
+                for key, one in value.items()
+            }
+        case list():
+            return [_typed(one, member(schema, "0", root, or_item=True), root) for one in value]
+    return value
+
+
+def _schema_at(schema: object, key: str, root: object) -> object:
+    if key in _SPELLED or key == "$set":
+        return schema
+    return {} if key.startswith("$") else member(schema, key, root)
 
 
 def _plain_values(value: JsonValue) -> Iterator[JsonValue]:
@@ -235,12 +278,29 @@ def _check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
             raise here.error(fault)
         if isinstance(check, ForbidCheck):
             _check_forbidden(check.forbid, tools, here)
+        for name in check.claims if isinstance(check, ClaimsCheck) else ():
+            here.at("claims").refuse_unknown("tool", name, tools)
         if isinstance(check, ReturnsCheck) and task.reference is None:
             raise here.at("returns").error("has nothing to compare with; give the task a reference")
     for index, stated in enumerate(task.faults):
         check_fault_stated(stated, tools, at.at("faults", index))
+    _check_users(task, tools, at.at("users"))
     if task.done is not None and task.done.tool is not None:
         at.at("done", "tool").refuse_unknown("tool", task.done.tool, tools)
+
+
+def _check_users(task: Task, tools: Tools, place: Place) -> None:
+    """Raise `SuiteError` for a message without text, and for tools that cannot be added."""
+    known: set[str] = set()
+    for index, one in enumerate(task.users):
+        text, names = (one, ()) if isinstance(one, str) else (one.text, one.add_tools)
+        _check_text(text, place.at(index))
+        for number, name in enumerate(names):
+            at = place.at(index, "add_tools", number)
+            at.refuse_unknown("tool", name, tools)
+            if name in known:
+                raise at.error(f"{name!r} is added already; leave it out")
+            known.add(name)
 
 
 def _check_forbidden(forbidden: Forbidden, tools: Tools, place: Place) -> None:

@@ -69,7 +69,7 @@ def _broken(
             yield "stream differs", cut
         if why := untiled(text, result, events):
             yield "events do not tile", f"{cut}: {why}"
-        if why := wrong_pieces(events):
+        if why := wrong_pieces(events, result):
             yield "argument pieces differ", f"{cut}: {why}"
 
 

@@ -3,34 +3,62 @@
 (() => {
   const ROW = {
     run: 0, scenario: 1, repeat: 2, verdict: 3, levels: 4, outcome: 5, source: 6, tools: 7, tags: 8,
-    attempts: 9, latency: 10, tokens: 11, prompt: 12, expected: 13, got: 14, repairs: 15,
+    attempts: 9, latency: 10, tokens: 11, prompt: 12, expected: 13, got: 14, repairs: 15, index: 16,
+    number: 17, // given here: where its details are
   };
   const BLOCK = 64;
   const OVERSCAN = 8;
-  const VERDICTS = { p: "Passed", f: "Failed", e: "Not answered" };
+  const VERDICTS = { FAIL: "Failed", ERROR: "Not answered", PASS: "Passed" };
+  const ORDER = { FAIL: 0, ERROR: 1, PASS: 2 };
   const LEVELS = ["strict", "standard", "lenient"];
+  const FILTERS = ["verdict", "outcome", "tool", "tag", "cell"];
 
   const by = (id) => document.getElementById(id);
   const json = (node) => JSON.parse(node.textContent);
-  const rows = [];
-  for (const node of document.querySelectorAll("script.rows")) {
-    for (const row of json(node)) rows.push(row);
-    node.remove();
-  }
-  const names = json(by("names"));
-  const letters = json(by("letters"));
-  const many = letters.length > 1;
-  const haystacks = rows.map((row) =>
-    [row[ROW.scenario], row[ROW.prompt], row[ROW.expected], row[ROW.got]].join("\n").toLowerCase());
+  let rows, names, labels, haystacks, opened, scroll, space, list;
+  const state = { shown: [], active: 0, sort: "", down: false, open: "" };
 
-  const scroll = by("scroll"), space = by("space"), list = by("rows");
-  const state = { shown: rows.map((_, i) => i), active: 0, sort: "", down: false, open: -1 };
+  // What a row is called in the address, whatever else is on the page.
+  const keyOf = (row) => `${labels[row[ROW.run]]}/${row[ROW.repeat]}/${row[ROW.scenario]}`;
+  const labelOf = (row) => labels.length > 1 ? labels[row[ROW.run]] : "";
+  const titleOf = (row) => row[ROW.scenario] + (row[ROW.repeat] > 1 ? ` #${row[ROW.repeat]}` : "");
+  const gotOf = (row) =>
+    row[ROW.verdict] === "ERROR" ? names[row[ROW.outcome]].replaceAll("_", " ") : row[ROW.got];
 
   function make(tag, className, text) {
     const node = document.createElement(tag);
     if (className) node.className = className;
     if (text !== undefined && text !== null) node.textContent = text;
+    if (tag === "pre") node.tabIndex = 0; // it may have to be scrolled
     return node;
+  }
+
+  // Reads the results, failed ones first, each group in the order of the suite.
+  function load() {
+    const found = [];
+    for (const node of document.querySelectorAll("script.rows")) {
+      for (const row of json(node)) {
+        row.push(found.length);
+        found.push(row);
+      }
+      node.remove();
+    }
+    const place = (row) => row[ROW.index] ?? row[ROW.number];
+    found.sort((a, b) => ORDER[a[ROW.verdict]] - ORDER[b[ROW.verdict]] || place(a) - place(b) ||
+      a[ROW.repeat] - b[ROW.repeat] || a[ROW.run] - b[ROW.run]);
+    rows = found;
+    names = json(by("names"));
+    labels = json(by("labels"));
+    haystacks = rows.map((row) =>
+      [row[ROW.scenario], row[ROW.prompt], row[ROW.expected], row[ROW.got]].join("\n").toLowerCase());
+    opened = new Map();
+    [scroll, space, list] = [by("scroll"), by("space"), by("rows")];
+    choices(by("outcome"), ROW.outcome);
+    choices(by("tool"), ROW.tools);
+    choices(by("tag"), ROW.tags);
+    listen();
+    follow();
+    setTimeout(listFailed);
   }
 
   // ---- the choices of the filters, from what there is
@@ -42,26 +70,22 @@
     const sorted = [...counts].sort((a, b) => b[1] - a[1] || (names[a[0]] < names[b[0]] ? -1 : 1));
     for (const [name, count] of sorted) {
       const option = make("option", "", `${names[name].replaceAll("_", " ")} (${count})`);
-      option.value = name;
+      option.value = names[name];
       select.append(option);
     }
     select.hidden = counts.size === 0;
   }
-  choices(by("outcome"), ROW.outcome);
-  choices(by("tool"), ROW.tools);
-  choices(by("tag"), ROW.tags);
 
   function fits(index, words, wanted) {
     const row = rows[index];
     if (wanted.verdict && row[ROW.verdict] !== wanted.verdict) return false;
-    if (wanted.outcome !== "" && row[ROW.outcome] !== +wanted.outcome) return false;
-    if (wanted.run !== "" && row[ROW.run] !== +wanted.run) return false;
-    if (wanted.tool !== "" && !row[ROW.tools].includes(+wanted.tool)) return false;
-    if (wanted.tag !== "" && !row[ROW.tags].includes(+wanted.tag)) return false;
+    if (wanted.outcome && names[row[ROW.outcome]] !== wanted.outcome) return false;
+    if (wanted.cell && labels[row[ROW.run]] !== wanted.cell) return false;
+    if (wanted.tool && !row[ROW.tools].some((name) => names[name] === wanted.tool)) return false;
+    if (wanted.tag && !row[ROW.tags].some((name) => names[name] === wanted.tag)) return false;
     return words.every((word) => haystacks[index].includes(word));
   }
 
-  const ORDER = { f: 0, e: 1, p: 2 };
   const KEYS = {
     verdict: (row) => ORDER[row[ROW.verdict]],
     scenario: (row) => row[ROW.scenario],
@@ -74,7 +98,7 @@
   function choose() {
     const words = by("search").value.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = {};
-    for (const id of ["verdict", "outcome", "tool", "tag", "run"]) wanted[id] = by(id).value;
+    for (const id of FILTERS) wanted[id] = by(id).value;
     const shown = [];
     for (let i = 0; i < rows.length; i++) if (fits(i, words, wanted)) shown.push(i);
     if (state.sort) {
@@ -86,9 +110,14 @@
         return a < b ? -sign : sign;
       });
     }
+    for (const one of document.querySelectorAll(".head button")) {
+      const on = one.dataset.sort === state.sort;
+      one.setAttribute("aria-pressed", String(on));
+      one.dataset.way = on ? (state.down ? "down" : "up") : "";
+    }
     state.shown = shown;
     state.active = 0;
-    const passed = shown.filter((i) => rows[i][ROW.verdict] === "p").length;
+    const passed = shown.filter((i) => rows[i][ROW.verdict] === "PASS").length;
     const of = shown.length === rows.length ? "" : ` of ${rows.length.toLocaleString("en")}`;
     by("count").textContent =
       `${shown.length.toLocaleString("en")}${of} shown, ${passed.toLocaleString("en")} passed`;
@@ -96,6 +125,44 @@
     scroll.hidden = shown.length === 0;
     scroll.scrollTop = 0;
     layout();
+    address();
+  }
+
+  // ---- the address: #q=…&verdict=FAIL&outcome=…&tool=…&tag=…&cell=01, and the result that is open
+
+  function address() {
+    const parts = new URLSearchParams();
+    if (by("search").value) parts.set("q", by("search").value);
+    for (const id of FILTERS) if (by(id).value) parts.set(id, by(id).value);
+    if (state.open) parts.set("result", state.open);
+    const text = parts.toString().replaceAll("+", "%20");
+    history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
+  }
+
+  function follow() {
+    const parts = new URLSearchParams(location.hash.slice(1));
+    const wanted = parts.get("result") ?? "";
+    by("search").value = parts.get("q") ?? "";
+    for (const id of FILTERS) {
+      by(id).value = parts.get(id) ?? "";
+      if (by(id).selectedIndex < 0) by(id).value = "";
+    }
+    choose();
+    if (wanted && wanted !== state.open) openResult((row) => keyOf(row) === wanted);
+  }
+
+  function clear() {
+    for (const id of ["search", ...FILTERS]) by(id).value = "";
+  }
+
+  function openResult(isWanted) {
+    const index = rows.findIndex(isWanted);
+    if (index < 0) return;
+    if (!state.shown.includes(index)) {
+      clear();
+      choose();
+    }
+    open(state.shown.indexOf(index));
   }
 
   // ---- the rows that can be seen, and no others
@@ -124,7 +191,7 @@
     const row = rows[state.shown[at]];
     const node = make("div", "row v-" + row[ROW.verdict] + (at === state.active ? " active" : ""));
     node.id = "row-" + at;
-    node.dataset.at = at;
+    Object.assign(node.dataset, { at, scenario: row[ROW.scenario], verdict: row[ROW.verdict] });
     node.setAttribute("role", "option");
     node.setAttribute("aria-selected", String(at === state.active));
     node.setAttribute("aria-setsize", String(state.shown.length));
@@ -132,13 +199,12 @@
     const verdict = make("span", "cell verdict");
     verdict.append(make("i", "mark"), make("span", "", VERDICTS[row[ROW.verdict]]));
     const scenario = make("span", "cell scenario");
-    const name = make("span", "id", row[ROW.scenario] + (row[ROW.repeat] > 1 ? ` #${row[ROW.repeat]}` : ""));
-    if (many) name.prepend(make("span", "letter r" + (row[ROW.run] % 4), letters[row[ROW.run]]));
+    const name = make("span", "id");
+    if (labelOf(row)) name.append(make("span", `letter r${row[ROW.run]}`, labelOf(row)));
+    name.append(make("bdi", "", titleOf(row)));
     scenario.append(name, make("span", "prompt", row[ROW.prompt]));
     const calls = make("span", "cell calls");
-    calls.append(make("span", "wanted", row[ROW.expected]));
-    const got = row[ROW.verdict] === "e" ? names[row[ROW.outcome]].replaceAll("_", " ") : row[ROW.got];
-    calls.append(make("span", "got", got));
+    calls.append(make("span", "wanted", row[ROW.expected]), make("span", "got", gotOf(row)));
     node.append(verdict, scenario, calls,
       make("span", "cell number", row[ROW.attempts]),
       make("span", "cell number", row[ROW.latency] === null ? "–" : row[ROW.latency].toFixed(2)),
@@ -154,11 +220,25 @@
     else if (top + height > scroll.scrollTop + scroll.clientHeight)
       scroll.scrollTop = top + height - scroll.clientHeight;
     draw();
+    by("row-" + state.active)?.scrollIntoView({ block: "nearest" });
+  }
+
+  // What is printed: the table has only rows that can be seen.
+  function listFailed() {
+    const items = make("ol");
+    for (const row of rows) {
+      if (row[ROW.verdict] === "PASS") break; // failed rows are first
+      const item = make("li");
+      item.append(make("b", "", [labelOf(row), titleOf(row)].filter(Boolean).join(" ")),
+        make("p", "", `expected ${row[ROW.expected]}`), make("p", "", `got ${gotOf(row)}`));
+      items.append(item);
+    }
+    const count = items.childElementCount;
+    by("printed").replaceChildren(make("h2", "", `Failed: ${count} of ${rows.length}`), items);
   }
 
   // ---- one result in full
 
-  const opened = new Map();
   async function block(number) {
     if (!opened.has(number)) {
       const packed = Uint8Array.from(atob(by("block-" + number).textContent), (c) => c.charCodeAt(0));
@@ -171,46 +251,25 @@
   async function open(at) {
     if (!state.shown.length) return;
     move(at);
-    const index = state.shown[state.active], row = rows[index];
-    state.open = index;
+    const row = rows[state.shown[state.active]], number = row[ROW.number], key = keyOf(row);
+    state.open = key;
     const body = by("body"), dialog = by("details");
-    const run = many ? `${letters[row[ROW.run]]} · ` : "";
-    by("title").textContent = run + row[ROW.scenario] + (row[ROW.repeat] > 1 ? ` #${row[ROW.repeat]}` : "");
+    by("title").textContent = [labelOf(row), titleOf(row)].filter(Boolean).join(" · ");
     by("verdict-of").textContent = VERDICTS[row[ROW.verdict]];
     by("verdict-of").className = "verdict v-" + row[ROW.verdict];
     if (!dialog.open) dialog.showModal();
-    history.replaceState(null, "", linkOf(row));
+    address();
     by("title").focus({ preventScroll: true });
     let details;
     try {
-      details = (await block(Math.floor(index / BLOCK)))[index % BLOCK];
+      details = (await block(Math.floor(number / BLOCK)))[number % BLOCK];
     } catch (error) {
       body.replaceChildren(make("p", "", `These details cannot be read by this browser: ${error.message}`));
       return;
     }
-    if (state.open !== index) return; // another was asked for meanwhile
+    if (state.open !== key) return; // another was asked for meanwhile
     body.replaceChildren(...sections(row, details));
     body.scrollTop = 0;
-  }
-
-  // ---- a link to one result: #result=RUN/REPEAT/SCENARIO
-
-  const linkOf = (row) =>
-    `#result=${row[ROW.run]}/${row[ROW.repeat]}/${encodeURIComponent(row[ROW.scenario])}`;
-
-  function openResult(run, scenario, repeat) {
-    const index = rows.findIndex((row) => row[ROW.run] === run && row[ROW.scenario] === scenario &&
-      (repeat === 0 || row[ROW.repeat] === repeat));
-    if (index < 0) return;
-    for (const id of ["verdict", "outcome", "tool", "tag", "run"]) by(id).value = "";
-    by("search").value = "";
-    choose();
-    open(state.shown.indexOf(index));
-  }
-
-  function followLink() {
-    const found = /^#result=(\d+)\/(\d+)\/(.+)$/.exec(location.hash);
-    if (found) openResult(+found[1], decodeURIComponent(found[3]), +found[2]);
   }
 
   function* sections(row, details) {
@@ -316,77 +375,134 @@
   // ---- what people do
 
   let waiting = 0;
-  by("search").addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(choose, rows.length > 5000 ? 120 : 0);
-  });
-  by("filters").addEventListener("change", choose);
-  by("filters").addEventListener("submit", (event) => { event.preventDefault(); choose(); });
-  document.querySelector(".head").addEventListener("click", (event) => {
-    const button = event.target.closest("button");
-    if (!button) return;
-    const sort = button.dataset.sort;
-    if (state.sort === sort && state.down) state.sort = "";
-    else { state.down = state.sort === sort; state.sort = sort; }
-    for (const one of event.currentTarget.children) {
-      const on = one.dataset.sort === state.sort;
-      one.setAttribute("aria-pressed", String(on));
-      one.dataset.way = on ? (state.down ? "down" : "up") : "";
-    }
-    choose();
-  });
-  scroll.addEventListener("scroll", draw, { passive: true });
-  addEventListener("resize", layout);
-  list.addEventListener("click", (event) => {
-    const row = event.target.closest(".row");
-    if (row) open(+row.dataset.at);
-  });
   const page = () => Math.max(1, Math.floor(scroll.clientHeight / height) - 1);
   const MOVES = {
     ArrowDown: () => state.active + 1, ArrowUp: () => state.active - 1,
     PageDown: () => state.active + page(), PageUp: () => state.active - page(),
     Home: () => 0, End: () => state.shown.length - 1,
   };
-  scroll.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" || event.key === " ") open(state.active);
-    else if (MOVES[event.key]) move(MOVES[event.key]());
-    else return;
-    event.preventDefault();
-  });
+
+  // For what is in <main>, which a live page replaces.
+  function listen() {
+    by("search").addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(choose, rows.length > 5000 ? 120 : 0);
+    });
+    by("filters").addEventListener("change", choose);
+    by("filters").addEventListener("submit", (event) => {
+      event.preventDefault();
+      choose();
+      scroll.focus();
+    });
+    document.querySelector(".head").addEventListener("click", (event) => {
+      const sort = event.target.closest("button")?.dataset.sort;
+      if (!sort) return;
+      if (state.sort === sort && state.down) state.sort = "";
+      else { state.down = state.sort === sort; state.sort = sort; }
+      choose();
+    });
+    scroll.addEventListener("scroll", draw, { passive: true });
+    list.addEventListener("click", (event) => {
+      const row = event.target.closest(".row");
+      if (row) open(+row.dataset.at);
+    });
+    scroll.addEventListener("keydown", (event) => {
+      if (event.key === " ") open(state.active);
+      else if (MOVES[event.key]) move(MOVES[event.key]());
+      else return;
+      event.preventDefault();
+    });
+    for (const button of document.querySelectorAll("button.find"))
+      button.addEventListener("click", () => {
+        clear();
+        by("search").value = button.dataset.scenario;
+        choose();
+        by("results").scrollIntoView();
+        scroll.focus({ preventScroll: true });
+      });
+    document.querySelector("table.grid")?.addEventListener("click", (event) => {
+      const { run, scenario } = event.target.closest("button.open")?.dataset ?? {};
+      if (run) openResult((row) => row[ROW.run] === +run && row[ROW.scenario] === scenario);
+    });
+  }
+
+  addEventListener("resize", layout);
   by("close").addEventListener("click", () => by("details").close());
   by("previous").addEventListener("click", () => open(state.active - 1));
   by("next").addEventListener("click", () => open(state.active + 1));
   by("details").addEventListener("close", () => {
-    state.open = -1;
-    history.replaceState(null, "", location.pathname + location.search);
+    state.open = "";
+    address();
     scroll.focus({ preventScroll: true });
   });
   by("details").addEventListener("click", (event) => { if (event.target === by("details")) by("details").close(); });
   addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (by("details").open) {
-      if (event.key === "j") open(state.active + 1);
-      else if (event.key === "k") open(state.active - 1);
-    } else if (event.key === "/" && !/^(INPUT|SELECT)$/.test(document.activeElement.tagName)) {
-      event.preventDefault();
-      by("search").focus();
+    const at = document.activeElement, isOpen = by("details").open;
+    if (/^(INPUT|SELECT)$/.test(at.tagName)) {
+      if (event.key === "Escape") at.blur();
+      return;
     }
+    const go = isOpen ? open : (to) => { scroll.focus({ preventScroll: true }); move(to); };
+    if (event.key === "j") go(state.active + 1);
+    else if (event.key === "k") go(state.active - 1);
+    else if (event.key === "/" && !isOpen) by("search").focus();
+    else if (event.key === "Enter" && !isOpen && !at.closest("button, summary, a")) open(state.active);
+    else return;
+    event.preventDefault();
   });
-  for (const button of document.querySelectorAll("button.find"))
-    button.addEventListener("click", () => {
-      for (const id of ["verdict", "outcome", "tool", "tag", "run"]) by(id).value = "";
-      by("search").value = button.dataset.scenario;
-      choose();
-      by("results").scrollIntoView();
-      scroll.focus({ preventScroll: true });
+  addEventListener("hashchange", follow);
+  load();
+
+  // ---- a page whose server sends events: it loads itself again when there is something new
+
+  const isNew = { first: true, loading: false, again: false, state: "" };
+  async function refresh() {
+    isNew.again = isNew.loading;
+    if (isNew.loading) return;
+    isNew.loading = true;
+    const began = performance.now();
+    try {
+      const text = await (await fetch(location.pathname, { cache: "no-store" })).text();
+      const main = new DOMParser().parseFromString(text, "text/html").querySelector("main");
+      if (main && main.querySelector("#rows")) replaceMain(main);
+    } finally {
+      // A long page is written for longer, and is asked for less often.
+      setTimeout(() => {
+        isNew.loading = false;
+        if (isNew.again) refresh();
+      }, 500 + 4 * (performance.now() - began));
+    }
+  }
+
+  function replaceMain(main) {
+    const old = document.querySelector("main"), focused = document.activeElement.id;
+    const row = rows[state.shown[state.active]], key = row && keyOf(row), top = scroll.scrollTop;
+    const unfolded = [...old.querySelectorAll("details")].map((one) => one.open);
+    main.querySelectorAll("details").forEach((one, at) => { one.open = unfolded[at] ?? one.open; });
+    const search = by("search"), caret = [search.selectionStart, search.selectionEnd];
+    old.replaceWith(document.adoptNode(main));
+    load();
+    state.active = Math.max(0, state.shown.findIndex((at) => keyOf(rows[at]) === key));
+    scroll.scrollTop = top;
+    draw();
+    if (!by("details").open) by(focused)?.focus({ preventScroll: true });
+    if (focused === "search") by("search").setSelectionRange(...caret);
+  }
+
+  function watch() {
+    const source = new EventSource("events");
+    source.addEventListener("open", () => { isNew.first = true; });
+    source.addEventListener("result", () => { if (!isNew.first) refresh(); });
+    source.addEventListener("state", (event) => {
+      const now = JSON.parse(event.data);
+      by("live").hidden = false;
+      by("live").textContent = `${now.state}: ${now.done} of ${now.of}`;
+      if (now.done !== rows.length || (isNew.state && isNew.state !== now.state)) refresh();
+      isNew.first = false;
+      isNew.state = now.state;
     });
-  const grid = document.querySelector("table.grid");
-  if (grid)
-    grid.addEventListener("click", (event) => {
-      const button = event.target.closest("button.open");
-      if (button) openResult(+button.dataset.run, button.dataset.scenario, 0);
-    });
-  addEventListener("hashchange", followLink);
-  choose();
-  followLink();
+    source.addEventListener("error", () => { by("live").textContent = "the server of this page does not answer"; });
+  }
+  if ("live" in document.body.dataset) watch();
 })();
