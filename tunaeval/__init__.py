@@ -47,7 +47,7 @@ _NAMES = {
     "runs.directory": "load_report",
     "runs.driving": "Environment",
     "tasks.checks": "Checks",
-    "tasks.grades": "FinalState",
+    "tasks.state": "FinalState",
     "runs.matrix": "Matrix load_matrix",
     "runs.options": "RunOptions",
     "runs.rescore": "Rescored rescore",

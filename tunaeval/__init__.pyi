@@ -64,8 +64,8 @@ from .scoring.sessions import scoring_session as scoring_session
 from .scoring.settings import ScoreSettings as ScoreSettings
 from .scoring.switches import from_environment as from_environment
 from .tasks.checks import Checks as Checks
-from .tasks.grades import FinalState as FinalState
 from .tasks.space import Workspace as Workspace
+from .tasks.state import FinalState as FinalState
 from .tasks.suites.check import check_suite as check_suite
 from .tasks.suites.loading import load_suite as load_suite
 from .tasks.suites.loading import suite_names as suite_names

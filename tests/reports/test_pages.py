@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from tests.reports.results import HEADING, HOSTILE, calls, report, result, shown
 from tunaeval.errors import RecordError
+from tunaeval.files.records import json_text
 from tunaeval.registry import Registry
 from tunaeval.reports import WRITERS
-from tunaeval.reports.json import json_text, summary_object
+from tunaeval.reports.json import summary_object
 from tunaeval.reports.markdown import code
 from tunaeval.reports.progress import Live
 from tunaeval.showing import visible

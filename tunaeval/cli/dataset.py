@@ -17,8 +17,8 @@ from tunaeval.data.checking import FINDINGS, Checker, Finding, Report
 from tunaeval.data.rows import Fault, Row
 from tunaeval.data.shapes import SHAPES, read_rows
 from tunaeval.errors import UsageError
+from tunaeval.files.new_files import new_bytes
 from tunaeval.reports.difficulty import difficulties
-from tunaeval.reports.files import new_bytes
 from tunaeval.runs.directory import load_report
 from tunaeval.showing import counted, visible
 from tunaeval.tasks.suites.loading import load_suite

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from importlib.resources import files
 
 from tunaeval.errors import UsageError
+from tunaeval.files.records import json_text
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import formats, render
 from tunaeval.parsing.constraint import constrain
 from tunaeval.parsing.reader import Reader
 from tunaeval.plugins import looked_at, registries
 from tunaeval.registry import Entry
-from tunaeval.reports.json import json_text
 from tunaeval.types.calls import JsonObject, ToolCall
 
 from .named_tools import read_tools

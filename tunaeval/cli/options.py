@@ -20,8 +20,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tunaeval.errors import UsageError
+from tunaeval.files.keys import Secret, variable_name
 from tunaeval.files.plain_files import table_of
 from tunaeval.types.error_budget import ErrorBudget
+from tunaeval.types.json_text import decoded
 
 
 def options_in(command: str) -> dict[str, Any]:
@@ -106,8 +108,6 @@ def number(wanted: str, is_valid: Callable[[float], bool]) -> Callable[[str], fl
 
 def fields(text: str) -> dict[str, Any]:
     """Read the fields of a JSON object."""
-    from tunaeval.types.json_text import decoded  # noqa: PLC0415 - --help must be quick
-
     try:
         found = decoded(text)
     except ValueError as error:
@@ -149,15 +149,11 @@ def any_share(text: str) -> float:
 
 def secret(text: str) -> str:
     """Return the text as a Secret, which is hidden wherever it is shown."""
-    from tunaeval.files.keys import Secret  # noqa: PLC0415 - --help must be quick
-
     return Secret(text)
 
 
 def key_variable(text: str) -> str:
     """Return the name of a variable. An invalid one may be a key, so no error shows it."""
-    from tunaeval.files.keys import variable_name  # noqa: PLC0415 - --help must be quick
-
     try:
         return variable_name(text)
     except UsageError as error:

@@ -15,11 +15,12 @@ from pathlib import Path
 
 from tunaeval.clients.replay import ReplayClient, write_recording
 from tunaeval.errors import RecordError, TunaevalError, UsageError
+from tunaeval.files.new_files import try_to_write
 from tunaeval.files.plain_files import is_there
+from tunaeval.files.records import json_text
 from tunaeval.parsing.api import sole_parser_for
 from tunaeval.reports.console import show
-from tunaeval.reports.files import try_to_write
-from tunaeval.reports.json import json_text, summary_object
+from tunaeval.reports.json import summary_object
 from tunaeval.reports.progress import Live
 from tunaeval.reports.ranking import cost_of, show_ranking
 from tunaeval.reports.summary import INFRASTRUCTURE

@@ -9,8 +9,9 @@ from itertools import zip_longest
 from pathlib import Path
 
 from tunaeval.errors import RecordError, UnknownNameError, UsageError
+from tunaeval.files.records import json_text
 from tunaeval.reports.console import failed_lines, show
-from tunaeval.reports.json import json_text, summary_object
+from tunaeval.reports.json import summary_object
 from tunaeval.reports.page.console import show_scenario
 from tunaeval.reports.page.scenario import Viewer
 from tunaeval.reports.ranking import CellName, show_ranking

@@ -29,7 +29,8 @@ from typing import Any, TypeAlias
 from tunaeval.errors import TransportFailure
 from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import counted
-from tunaeval.tasks.grades import FinalState, UserTurn, again, grade, partial_of, recovered
+from tunaeval.tasks.grades import again, grade, partial_of, recovered
+from tunaeval.tasks.state import FinalState, UserTurn
 from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.json_text import json_object

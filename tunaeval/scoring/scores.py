@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from pydantic import ValidationError
 
@@ -35,15 +35,11 @@ from .assess import FIXED, assess, scorers_of
 from .checks import Checking
 from .goal import GOAL, is_decided
 from .history import history_of
+from .judging.judge import Judge, judged
 from .keywords import ScoreKeywords
 from .scorers import ScoringFunction, scorer_of, waits
 from .scorers import scorers as known_scorers
 from .settings import USUAL_SETTINGS, ScoreSettings
-
-if TYPE_CHECKING:
-    # At run time this is imported only if there is a judge.
-    from .judging.judge import Judge
-
 
 CHECK_SECONDS = 60.0
 
@@ -293,8 +289,6 @@ def _judged(
     """Return the scorers, with the judge in place of its categories, except `decided` ones."""
     if judge is None:
         return scorers
-    from .judging.judge import Judge, judged  # noqa: PLC0415 - rarely needed
-
     return judged(scorers, judge if isinstance(judge, Judge) else Judge(judge), but=decided)
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.tools.frameworks import recorders_of, wrap_tool
 from tunaeval.tools.recorder import ContextRecorder, Inbox, Recorder, Router, SessionRecorder
 from tunaeval.types.wanted import any_path
 
@@ -273,8 +274,6 @@ def wrapped(tool: Tool, recorder: Recorder) -> Tool:
 
     Scoring may run unattended, and an agent without the tool would behave differently.
     """
-    from tunaeval.tools.frameworks import wrap_tool  # noqa: PLC0415 - see the top
-
     try:
         return wrap_tool(tool, recorder)
     except Exception as fault:  # noqa: BLE001 - as above
@@ -286,8 +285,6 @@ def routed(tool: Tool, inbox: Inbox) -> Tool:
     """Like `wrapped`, but the tool reports to this inbox and to those of sessions that wrap it
     later. A tool that is recorded for sessions already is returned unchanged.
     """
-    from tunaeval.tools.frameworks import recorders_of, wrap_tool  # noqa: PLC0415 - see the top
-
     try:
         found = tuple(recorders_of(tool))
         routers = [one for one in found if isinstance(one, Router)]
@@ -395,12 +392,12 @@ def _items(messages: object) -> Sequence[object] | None:
 
 def _alike(one: object, other: object) -> bool:
     """Whether two messages are equal, or are read alike, as an object and its dump are."""
-    from tunaeval.data.adapters import to_messages  # noqa: PLC0415 - as above
+    from tunaeval.data.adapters.documents import read_conversation  # noqa: PLC0415 - as above
 
     try:
         if one == other or _fields(one) == _fields(other):
             return True
-        return to_messages([one]) == to_messages([other])
+        return read_conversation([one]).messages == read_conversation([other]).messages
     except Exception:  # noqa: BLE001 - messages of others may raise anything when compared
         return False
 

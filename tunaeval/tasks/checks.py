@@ -34,10 +34,11 @@ from tunaeval.types.tasks import (
 )
 from tunaeval.types.wanted import refusal
 
-from .grades import FinalState, grade, says_nothing
+from .grades import grade, says_nothing
 from .named import made_check
 from .returned import Contents, drawn
 from .space import Workspace
+from .state import FinalState
 
 _CHECK: TypeAdapter[Check] = TypeAdapter(Check)
 

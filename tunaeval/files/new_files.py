@@ -1,38 +1,22 @@
-"""Writing of report files: complete or not at all, with one clear error if that fails."""
+"""Writes new files: complete or not at all, with one clear error if that fails."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 from tunaeval.errors import RecordError
-from tunaeval.files.plain_files import (
+
+from .plain_files import (
     check_writable,
     is_absent,
     is_directory,
     is_output,
     make_directory,
 )
-from tunaeval.types.runs import Report
-
-
-@dataclass(frozen=True, slots=True)
-class RunsWriter:
-    """A `Writer` of a file on one or more runs, or with `writes_folder` of files in a directory,
-    which may exist; `available` says why it cannot write, or None.
-    """
-
-    name: str
-    write_runs: Callable[[Sequence[Report], Path], None]
-    available: Callable[[], str | None] = lambda: None
-    writes_folder: bool = False
-
-    def write(self, report: Report, path: Path) -> None:
-        self.write_runs([report], path)
 
 
 def write_text(path: Path, text: str) -> None:
