@@ -106,7 +106,7 @@ def test_questions_of_a_suite_are_looked_for(here: Tuna, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("arguments", "piece"),
     [
-        (("check", "none.jsonl"), "none.jsonl cannot be read"),
+        (("check", "none.jsonl"), "none.jsonl' cannot be read"),
         (("check", "in.csv"), "wanted a path that ends in .jsonl"),
         (("check", "x.jsonl", "--allow", "misfits"), "did you mean 'misfit'"),
         (("check", "x.jsonl", "--shape", "xlan"), "did you mean 'xlam'"),

@@ -110,7 +110,7 @@ def _tables(path: Path, below: tuple[str, ...]) -> JsonObject | None:
         is_deep = True
     except (OSError, ValueError) as error:
         words = unread(path, "repair it, or move it away", error)
-        raise UsageError(f"{str(path)!r} {words}") from error
+        raise UsageError(f"{path} {words}") from error
     if is_deep:
         raise UsageError(f"{path} is nested too deeply to be read; write fewer levels, or move it")
     for name in below:
