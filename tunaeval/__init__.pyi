@@ -21,13 +21,13 @@ from .parsing.api import parse_levels as parse_levels
 from .parsing.api import parse_many as parse_many
 from .parsing.api import parse_message as parse_message
 from .parsing.api import parser_for as parser_for
-from .parsing.api import qwen25 as qwen25
 from .parsing.api import render as render
 from .parsing.api import stream as stream
 from .parsing.constraint import Constraint as Constraint
 from .parsing.constraint import constrain as constrain
 from .parsing.events import Event as Event
 from .parsing.reader import Stream as Stream
+from .parsing.sets import qwen25 as qwen25
 from .parsing.window import compiled as compiled
 from .plugins import registries as registries
 from .reports.console import print_execution as print_execution
@@ -64,8 +64,8 @@ from .scoring.sessions import scoring_session as scoring_session
 from .scoring.settings import ScoreSettings as ScoreSettings
 from .scoring.switches import from_environment as from_environment
 from .tasks.checks import Checks as Checks
-from .tasks.grades import FinalState as FinalState
 from .tasks.space import Workspace as Workspace
+from .tasks.state import FinalState as FinalState
 from .tasks.suites.check import check_suite as check_suite
 from .tasks.suites.loading import load_suite as load_suite
 from .tasks.suites.loading import suite_names as suite_names
@@ -82,6 +82,7 @@ from .tools.recorder import Recorder as Recorder
 from .tools.recorder import ResultRecorder as ResultRecorder
 from .tools.recorder import busy_seconds as busy_seconds
 from .tools.specs import to_tools as to_tools
+from .tools.specs import tool_spec as tool_spec
 from .tools.success import classifiers as classifiers
 from .tools.tool_prompts import ToolPrompt as ToolPrompt
 from .tools.tool_prompts import read_tool_prompt as read_tool_prompt

@@ -23,6 +23,14 @@ thousand, and text as Python values takes up to ten times its size. What may be 
 rows, lines to parse) is read line by line.
 """
 
+# --- a sandbox -----------------------------------------------------------------------------------
+
+MAX_SANDBOX_BYTES = 256 * 1024 * 1024
+"""Most bytes of a workspace, a home and a /tmp in a sandbox, each: a tree of packages fits in."""
+
+MAX_SANDBOX_PROCESSES = 512
+"""Most processes in a sandbox: builds and browsers have some hundred, and no machine is filled."""
+
 # --- a value -------------------------------------------------------------------------------------
 
 MAX_DEPTH = 128

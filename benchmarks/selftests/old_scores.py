@@ -17,9 +17,9 @@ from itertools import groupby
 
 from tunaeval.scoring.history import history_of
 from tunaeval.scoring.settings import USUAL_SETTINGS
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.history import History, HistoryCall
 from tunaeval.types.messages import Message
-from tunaeval.types.roles import Transcript
 
 _PHRASES = ("TUNACODE DONE:", "DONE:")
 """The second one is what a host had set."""

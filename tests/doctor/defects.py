@@ -26,7 +26,7 @@ DEFECTS = (
     Defect("context-cut", ("many-tools-in-prompt",), "--max-model-len", "many-tools-in-prompt"),
     Defect("closer-ends-a-call", ("value-closers",), "newer version", "value-closers"),
     Defect("second-call-lost", ("two-calls",), "--tool-call-parser hermes"),
-    Defect("answer-empty", ("calls-as-written",), "tunaeval.parse", "calls-as-written"),
+    Defect("answer-empty", ("calls-as-written",), "parser tunaeval", "calls-as-written"),
     Defect("inner-name-called", ("value-keys",), "newer version"),
     Defect("all-values-strings", ("typed-values",), "newer version"),
     Defect("blanks-stripped", ("typed-values",), "newer version"),

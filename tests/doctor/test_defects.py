@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from tests.doctor.answering import BEHIND_TUNAEVAL
 from tests.doctor.defects import DEFECTS, Defect
 from tests.doctor.loopback import Loopback
 from tests.doctor.scripted_model import MODELS, WEAK
@@ -52,6 +53,13 @@ def test_a_defect_is_found_by_its_check_with_its_remedy(defect: Defect) -> None:
     assert defect.remedy in remedies[defect.checks[0]]
     assert found.exit == 1
     assert len(server.requests) <= REQUESTS
+
+
+@pytest.mark.parametrize("model", ["able", "thinking"])
+def test_behind_the_parser_of_tunaeval_a_sound_model_has_no_finding(model: str) -> None:
+    with Loopback(BEHIND_TUNAEVAL, model=model, seed=1) as server:
+        found = examined(server)
+    assert not blamed(found) or (model == "thinking" and {*blamed(found)} == {"reasoning-apart"})
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=by_name)

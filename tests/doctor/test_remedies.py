@@ -57,7 +57,7 @@ def test_every_flag_is_taken_by_the_server_s_own_parser(kind: str) -> None:
     for option, value in advised:
         assert option in options, option
         choices = options[option]
-        placeholder = value in ("P", "FILE") or not value
+        placeholder = value in ("P", "FILE") or not value or value.startswith("tunaeval")
         assert choices is None or placeholder or value in choices, (option, value)
 
 
@@ -113,7 +113,33 @@ def test_what_a_server_does_already_is_not_advised() -> None:
         "reasoning-leaks", server, "hermes", thought="<think>"
     )
     words = remedy("calls-in-content", ServerIdentity("vLLM", "0.33.0"), "hermes", parses=True)
-    assert "--tool-call-parser" not in words
+    assert "--tool-call-parser hermes" not in words
+
+
+def test_the_parser_of_tunaeval_is_named_behind_the_server_s_own_flags() -> None:
+    """With the format of the model, whose texts it reads."""
+    for kind, auto in (("vLLM", "--enable-auto-tool-choice "), ("SGLang", "")):
+        server = ServerIdentity(kind, OFFERED[kind].version)
+        for fault in ("calls-in-content", "arguments-broken", "stream-differs", "cut-complete"):
+            words = remedy(fault, server, "glm45")
+            assert f"start with {auto}--tool-call-parser tunaeval-glm45" in words
+            assert "tunaeval-" not in remedy(fault, server)
+        words = remedy("calls-in-content", server, "glm45")
+        assert words.index("parser glm") < words.index("parser tunaeval") < words.index("yourself")
+        for form, name in (("glm45", "tunaeval-glm45"), (None, "tunaeval")):
+            words = remedy("calls-lost", server, form)
+            assert f"--tool-call-parser {name}" in words
+            assert "parse the text yourself" not in words
+        behind = ServerIdentity(kind, OFFERED[kind].version, "tunaeval-glm45")
+        assert "tunaeval-" not in remedy("arguments-broken", behind, "glm45")
+    assert "tunaeval-" not in remedy("arguments-broken", ServerIdentity("vLLM"), "harmony")
+
+
+def test_where_the_client_gets_no_text_it_is_not_told_to_parse_it() -> None:
+    for kind in ("Ollama", "llama.cpp", "unknown"):
+        words = remedy("calls-lost", ServerIdentity(kind), "hermes")
+        assert "parse the text yourself" not in words
+        assert "tunaeval-" not in words
 
 
 def test_threads_are_those_of_the_server() -> None:

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 
 from tests.cli.conftest import Tuna, environment, here
 from tunaeval.errors import UsageError
-from tunaeval.files.packed_files import opened, read_whole
-from tunaeval.files.plain_files import read_plain
+from tunaeval.files.packed_files import opened, read_plain, read_whole
 from tunaeval.limits import MAX_UNPACKED_BYTES
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from tunaeval.data.shapes import read_rows
 from tunaeval.errors import TunaevalError
 from tunaeval.files import records
 from tunaeval.files.locks import DirectoryLock
+from tunaeval.files.new_files import write_text
 from tunaeval.files.plain_files import is_output
-from tunaeval.reports.files import write_text
 from tunaeval.scoring.judging.calibrating import read_labels
 from tunaeval.tools.tool_prompts import read_tool_prompt
 

@@ -34,6 +34,7 @@ from tunaeval.grammar import (
     Word,
 )
 from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import parser_for
 from tunaeval.testing.strategies import taped
 from tunaeval.testing.tape import Tape
 
@@ -75,7 +76,7 @@ def random_format(tape: Tape) -> Format | FormatError:
     for _ in range(max(0, tape.below(6) - 3)):
         words = _changed(tape, words)
     try:
-        return Format(
+        made = Format(
             "random",
             tuple(words),
             marked=tape.below(6) != 5,
@@ -84,8 +85,10 @@ def random_format(tape: Tape) -> Format | FormatError:
             reasoning=tape.pick(_REASONING),
             prompted=tape.below(6) == 5,
         )
+        parser_for(made)
     except FormatError as refused:
         return refused
+    return made
 
 
 def random_formats() -> st.SearchStrategy[Format]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunaeval import ToolCall, parse, render
+from tunaeval import ToolCall, parse, parser_for, render
 from tunaeval.errors import FormatError
 from tunaeval.grammar import (
     ANY_SPACE,
@@ -121,7 +121,7 @@ CALL, SPACE = CallObject(), Space()
 )
 def test_what_a_row_of_words_lacks_is_said(words: tuple[Word, ...], reason: str) -> None:
     with pytest.raises(FormatError) as refusal:
-        Format("f", words)
+        parser_for(Format("f", words))
     assert reason in str(refusal.value)
 
 

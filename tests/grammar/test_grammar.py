@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tunaeval import ToolCall, instructions, parse, render, stream
+from tunaeval import ToolCall, formats, instructions, parse, parser_for, render, stream
 from tunaeval.errors import FormatError
 from tunaeval.grammar import ANY_SPACE, CallObject, Literal, Markup, Reasoning, Space, Word
 from tunaeval.grammar.format import Format
@@ -80,16 +80,36 @@ def test_a_format_that_could_never_be_read_is_refused(
     name: str, words: tuple[Word, ...], reason: str
 ) -> None:
     with pytest.raises(FormatError) as refusal:
-        Format(name, words)
+        parser_for(Format(name, words))
     message = str(refusal.value)
     assert message.startswith(f"format {name!r}: ")
     assert reason in message
 
 
+USES: dict[str, Callable[[Format], object]] = {
+    "registered": lambda form: formats.add("unread", form),
+    "given a parser": parser_for,
+    "read": lambda form: parse("x", form),
+    "streamed": stream,
+    "written": lambda form: render(CALLS, form),
+    "shown to a model": lambda form: instructions([{"name": "ls"}], form),
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_format_that_is_not_read_back_is_refused_at_its_first_use(
+    use: Callable[[Format], object],
+) -> None:
+    form = Format("unread", (OPEN, CallObject(), Literal(" end")))
+    with pytest.raises(FormatError, match="format 'unread': what it writes is not what it reads"):
+        use(form)
+    assert "unread" not in formats.names()
+
+
 @pytest.mark.parametrize("pattern", [r"[*+]{0,3}", r"\*{0,3}", r"[a-z\]]{0,9}"])
 def test_a_star_that_stands_for_itself_has_a_bound(pattern: str) -> None:
     form = Format("f", (OPEN, Markup("", pattern), CallObject(), CLOSE))
-    assert form.parse('<call>{"name": "g", "arguments": {}}</call>').outcome == "calls"
+    assert parse('<call>{"name": "g", "arguments": {}}</call>', form).outcome == "calls"
 
 
 def test_a_format_is_a_value() -> None:
@@ -117,11 +137,12 @@ def test_one_format_has_one_reader() -> None:
     assert reader_of(twin).formats == (twin,)
 
 
-def test_a_format_is_a_parser() -> None:
-    assert isinstance(BRACKETS, Parser)
-    text = render(CALLS, BRACKETS)
-    assert BRACKETS.parse(text) == parse(text, BRACKETS)
-    assert not BRACKETS.parse(text, tools=None, level="strict").diagnoses
+def test_a_format_has_a_parser() -> None:
+    parser, text = parser_for(BRACKETS), render(CALLS, BRACKETS)
+    assert isinstance(parser, Parser)
+    assert not isinstance(BRACKETS, Parser)
+    assert parser.parse(text) == parse(text, BRACKETS)
+    assert not parser.parse(text, tools=None, level="strict").diagnoses
 
 
 @pytest.mark.parametrize("law", LAWS)

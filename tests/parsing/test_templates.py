@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tunaeval import ToolCall, render, stream
+from tunaeval import ToolCall, parse, render, stream
 from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.read_back import misread
@@ -152,7 +152,7 @@ def test_what_a_template_writes_is_read_strictly_whole_and_streamed(name: str) -
     @given(calls=drawn_for(name))
     def read_back(calls: list[ToolCall]) -> None:
         text, tools = turn_by(TEMPLATES[name], calls), tools_of(calls)
-        result = FORMATS[form].parse(text, tools=tools, level="strict")
+        result = parse(text, FORMATS[form], tools, "strict")
         assert misread(result, calls) is None
         reading = stream(FORMATS[form], tools=tools, level="strict")
         for character in text:

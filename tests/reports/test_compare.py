@@ -17,9 +17,9 @@ from tests.reports.results import HOSTILE, calls, report, result
 from tests.reports.test_pages import harmless
 from tunaeval import compare
 from tunaeval.errors import ComparisonError, RecordError
+from tunaeval.files.records import json_text
 from tunaeval.reports.compare import Comparison, Unanswered, compare_runs
 from tunaeval.reports.compared import comparison_markdown, comparison_object, show_comparison
-from tunaeval.reports.json import json_text
 from tunaeval.reports.sides import RunSource, source_of
 from tunaeval.reports.statistics import mcnemar, sign_flip
 from tunaeval.types.calls import JsonObject

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.reports.results import HOSTILE, calls, report, result
 from tests.spoiling import spoil
 from tunaeval.errors import RecordError
+from tunaeval.files.new_files import try_to_write, write_text
 from tunaeval.reports import WRITERS
 from tunaeval.reports.ci import github_writer, junit_writer
-from tunaeval.reports.files import try_to_write, write_text
 from tunaeval.reports.json import json_writer
 from tunaeval.reports.markdown import MOST_BYTES, markdown_writer
 from tunaeval.reports.page.html import page_writer

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tunaeval import parse
+from tunaeval.cli import main
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
@@ -75,3 +76,20 @@ def test_traces_are_scored_by_a_method_and_by_a_name() -> None:
     earned = [row["rewards"]["calls"] for row in found]
     assert earned == pytest.approx([0.5, 0.5, 0.2375, 0.0, 1.0, 1.0, 0.475, 0.0])
     assert [row["metrics"].get("parsed") for row in found[:4]] == [1.0, 1.0, 1.0, 0.0]
+
+
+@pytest.mark.trainers
+def test_a_suite_is_the_environment_and_the_reward_of_grpo(tmp_path: Path) -> None:
+    kept = tmp_path / "trained.jsonl"
+    found = printed_by("grpo_environment.py", "trl", str(kept))
+    for name, one in found.items():
+        print(name, *(f"{value:.3f}" for value in one["rewards"]))
+        assert len(one["rewards"]) == 3
+        assert all(0.0 <= value <= 1.0 for value in one["rewards"])
+        assert one["results"], "calls were run"
+        assert not [text for text in one["results"] if text.startswith("{'error'")]
+    assert max(found["rooms"]["rewards"]) > 0
+    trained = [json.loads(line)["suite"] for line in kept.read_text().splitlines()]
+    assert {*trained} == {"repair-tasks", "rooms"}
+    words = ["run", "--suite", "repair-tasks", "--trained-on", str(kept), "--client", "scripted"]
+    assert main(words) == 2

@@ -51,7 +51,7 @@ def test_one_failure_ends_no_run(make_suite: MakeSuite, parser: Parser) -> None:
         "status: HTTP 500",
         (
             "body: client 'answers' raised ValueError: a client's own mistake "
-            "(harness/whole_runs.py:48)"
+            "(runs/whole_runs.py:48)"
         ),
         "body: client 'answers' gave None, wanted a Reply with a message",
         None,

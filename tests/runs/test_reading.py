@@ -10,8 +10,9 @@ from tests.formats.fixtures import ALL
 from tests.parsing.samples import TOOLS
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS, HERMES
-from tunaeval.parsing.api import auto, parse_message, qwen25
+from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.reader import Reader
+from tunaeval.parsing.sets import auto, qwen25
 from tunaeval.reports.replies import reading
 from tunaeval.types.calls import Tools
 from tunaeval.types.exchange import Reply

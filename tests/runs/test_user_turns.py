@@ -25,7 +25,8 @@ from tests.runs.tasks import (
 from tests.runs.whole_runs import Answers
 from tunaeval.errors import SuiteError, UsageError
 from tunaeval.tasks import checks
-from tunaeval.tasks.grades import FinalState, partial_of
+from tunaeval.tasks.grades import partial_of
+from tunaeval.tasks.state import FinalState
 from tunaeval.tasks.suites.loading import write_suite
 from tunaeval.types.exchange import Request
 from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall, ScenarioResult

@@ -191,10 +191,6 @@ def test_what_a_parameter_cannot_take_is_refused_in_a_sentence(
             lambda: scripted(base_url="http://x"),
             "; the client is made already, so it",
         ),
-        (
-            lambda: scripted(suite=[{"id": "a"}]),
-            "suite, scenario 1, prompt: is missing; every scenario needs it",
-        ),
         (lambda: scripted(options={"level": "strict"}), "wanted tunaeval.RunOptions(...)"),
         (lambda: scripted(level="Strict"), "no level is called 'Strict'; did you mean 'strict'?"),
         (lambda: scripted(out=42), "out is 42; wanted a path, as a string or a Path"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tunaeval.types.roles import Transcript
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.runs import CategoryScore
 
 

@@ -17,9 +17,10 @@ from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.scoring import SCORERS
 from tunaeval.scoring.history import history_of
 from tunaeval.scoring.scorers import scorers
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.history import History
 from tunaeval.types.messages import ToolExecution
-from tunaeval.types.roles import Scorer, Transcript
+from tunaeval.types.roles import Scorer
 from tunaeval.types.runs import CategoryScore, ScoreResult
 
 WORDS = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]

@@ -13,9 +13,9 @@ from tests.spoiling import spoil
 from tunaeval.data.adapters.documents import adapters, read_conversation
 from tunaeval.errors import UsageError
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.copies import copied
 from tunaeval.types.exchange import Reply, Request
-from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore, ScoreResult
 
 MESSAGES: list[JsonObject] = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tunaeval
 from tunaeval.errors import PluginShapeError
-from tunaeval.types.roles import Transcript
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.runs import CategoryScore
 
 

@@ -19,7 +19,7 @@ import tunaeval
 from tests.data.adapters.writers import WRITERS, Step, as_object, conversations
 from tests.scoring.sessions import QUERY, MuteError, messages, read_file
 from tunaeval.files import records
-from tunaeval.scoring.sessions import ScoreKeywords
+from tunaeval.scoring.keywords import ScoreKeywords
 
 
 def test_what_ran_in_a_session_is_scored_at_its_end() -> None:

@@ -78,8 +78,8 @@ with switches.scoring_session("q") as session:
     session.messages = [{"role": "user", "content": "q"}]
 assert switches.score(session.messages, "q") is None
 heavy = ("pydantic", "httpx2", "asyncio", "tenacity", "rich", "tunaeval.data.adapters",
-         "tunaeval.scoring", "tunaeval.scoring.scores", "tunaeval.scoring.judging",
-         "tunaeval.clients")
+         "tunaeval.scoring.scorers", "tunaeval.scoring.scores", "tunaeval.scoring.judging",
+         "tunaeval.clients.openai")
 print([name for name in heavy if name in sys.modules])
 """
 

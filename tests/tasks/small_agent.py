@@ -7,8 +7,9 @@ import sys
 from typing import Any
 from urllib.request import Request, urlopen
 
-from tunaeval import ToolSpec, Workspace, workspace_tools
+from tunaeval import Workspace, workspace_tools
 from tunaeval.errors import WorkspaceError
+from tunaeval.tools.specs import tool_spec
 
 COMMANDS = [["python", "{path}"], *(["python", "-m", f"tests.test_{name}"] for name in (
     "orders", "theme", "pages", "text", "size",
@@ -26,7 +27,7 @@ def asked(url: str, messages: list[dict[str, Any]], tools: list[Any]) -> dict[st
 def worked(url: str, prompt: str) -> str:
     with Workspace(at=".", commands=COMMANDS) as workspace:
         tools = workspace_tools(workspace)
-        told = [ToolSpec.of(tool).as_openai() for tool in tools.values()]
+        told = [tool_spec(tool).as_openai() for tool in tools.values()]
         messages: list[dict[str, Any]] = [{"role": "user", "content": prompt}]
         while True:
             message = asked(url, messages, told)

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 import tunaeval
 from tunaeval.errors import PluginShapeError, UsageError
 from tunaeval.tasks.checks import read_checks
-from tunaeval.tasks.grades import FinalState, grade
+from tunaeval.tasks.grades import grade
 from tunaeval.tasks.named import checks
 from tunaeval.tasks.space import Workspace
+from tunaeval.tasks.state import FinalState
 from tunaeval.tasks.suites.loading import load_catalogue
 from tunaeval.tools.specs import COMMAND_ARGUMENTS
 from tunaeval.types.calls import ToolCall

@@ -13,9 +13,10 @@ import tunaeval
 from tunaeval.errors import UsageError
 from tunaeval.runs.driving import seed_of
 from tunaeval.runs.options import RunOptions
-from tunaeval.tasks.grades import FinalState, grade
+from tunaeval.tasks.grades import grade
 from tunaeval.tasks.returned import compared, drawn
 from tunaeval.tasks.space import Workspace
+from tunaeval.tasks.state import FinalState
 from tunaeval.types.runs import Scenario
 from tunaeval.types.tasks import CaseRecord, CheckRecord, ReturnsCheck
 

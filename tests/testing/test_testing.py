@@ -14,7 +14,9 @@ from hypothesis import HealthCheck, given, settings
 
 from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import HERMES
-from tunaeval.parsing.api import qwen25, render
+from tunaeval.parsing.api import render
+from tunaeval.parsing.reader import reader_of
+from tunaeval.parsing.sets import qwen25
 from tunaeval.testing.laws import LAWS_OF_CALLS, check_format, check_laws, check_parser, check_text
 from tunaeval.testing.strategies import calls, chunkings, damaged, fragments
 from tunaeval.types.calls import Repair, Span, ToolCall, Tools
@@ -24,6 +26,8 @@ EXAMPLES = (
     '<tool_call>\n{"name": "bash", "arguments": {"command": "ls"}}\n</tool_call>',
     '<think>a</think><tool_call>{"name": "f", "arguments": {}}</tool_call> b',
 )
+
+_HERMES = reader_of(HERMES)
 
 Bend: TypeAlias = Callable[[ParseResult, str, Tools | None, Level], ParseResult]
 
@@ -38,7 +42,7 @@ class Bent:
     def parse(
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
-        return self.bend(HERMES.parse(text, tools=tools, level=level), text, tools, level)
+        return self.bend(_HERMES.parse(text, tools=tools, level=level), text, tools, level)
 
 
 class Forgetful:
@@ -50,7 +54,7 @@ class Forgetful:
         self, text: str, *, tools: Tools | None = None, level: Level = "standard"
     ) -> ParseResult:
         self.text = text
-        result = HERMES.parse(text, tools=tools, level=level)
+        result = _HERMES.parse(text, tools=tools, level=level)
         return result if self.text is text else ParseResult(content=text)
 
 
@@ -114,7 +118,7 @@ WRONG: dict[str, tuple[Bend, str]] = {
         "strict says|standard says",
     ),
     "calls what is no tool": (
-        lambda _, text, __, level: HERMES.parse(text, level=level),
+        lambda _, text, __, level: _HERMES.parse(text, level=level),
         "which are none of",
     ),
     "gives up where prose stands before": (hasty, "without prose as"),

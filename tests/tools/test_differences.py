@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval import Change, Drift, ToolSpec, compare_tools, find_drift
+from tunaeval.tools.specs import tool_spec
 from tunaeval.types.calls import JsonObject, JsonValue
 
 
@@ -25,7 +26,7 @@ def move(source: Path, target: Path, *, times: int = 1, how: Literal["copy", "li
     """
 
 
-OURS = ToolSpec.of(move)
+OURS = tool_spec(move)
 
 
 def changed(where: str, value: JsonValue) -> ToolSpec:

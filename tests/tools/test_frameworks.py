@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import pytest
 
 from tests.tools.executing import execute_all
-from tunaeval import Recorder, ToolCall, ToolSpec, wrap_tool
-from tunaeval.tools.specs import to_tools
+from tunaeval import Recorder, ToolCall, wrap_tool
+from tunaeval.tools.specs import to_tools, tool_spec
 
 langchain = pytest.importorskip("langchain_core.tools")
 pydantic_ai = pytest.importorskip("pydantic_ai")
@@ -32,7 +32,7 @@ async def run_agent_tool(
 TOOLS = [
     langchain.tool(add),
     pydantic_ai.Tool(add),
-    tinyagent.AgentTool("add", "Add.", dict(ToolSpec.of(add).parameters), "", run_agent_tool),
+    tinyagent.AgentTool("add", "Add.", dict(tool_spec(add).parameters), "", run_agent_tool),
 ]
 
 
@@ -69,4 +69,4 @@ def test_what_a_framework_puts_in_is_not_asked_of_a_model() -> None:
     def with_call_id(query: str, call: Annotated[str, langchain.InjectedToolCallId]) -> None: ...
 
     for tool in (with_context, with_call_id):
-        assert list(ToolSpec.of(tool).parameters["properties"]) == ["query"]
+        assert list(tool_spec(tool).parameters["properties"]) == ["query"]

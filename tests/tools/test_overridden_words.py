@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval import Recorder, ToolSpec, find_drift, read_tool_prompt, wrap_tool
+from tunaeval import Recorder, find_drift, read_tool_prompt, wrap_tool
+from tunaeval.tools.specs import tool_spec
 
 PROMPTS = Path(__file__).parent / "prompts"
 Function = Callable[..., Any]
@@ -78,7 +79,7 @@ class Counting:
 
 def test_words_that_a_decorator_set_go_before_those_of_the_function() -> None:
     for decorate in (after("Other words."), before("Other words.")):
-        assert ToolSpec.of(decorate(update_file)).description == "Other words."
+        assert tool_spec(decorate(update_file)).description == "Other words."
 
 
 @given(st.lists(st.sampled_from(["x", "y", None]), max_size=4))
@@ -88,8 +89,8 @@ def test_the_outermost_of_several_words_wins_and_nothing_else_changes(
     function = update_file
     for said in words:
         function = plain(function) if said is None else after(said)(function)
-    told = ToolSpec.of(function)
-    bare = ToolSpec.of(update_file)
+    told = tool_spec(function)
+    bare = tool_spec(update_file)
     outermost = next((said for said in reversed(words) if said), bare.description)
     assert (told.name, told.description) == ("update_file", outermost)
     assert list(told.parameters["properties"]) == ["filepath", "target", "patch"]
@@ -97,26 +98,26 @@ def test_the_outermost_of_several_words_wins_and_nothing_else_changes(
 
 def test_the_words_about_arguments_are_of_the_same_docstring() -> None:
     """As every framework reads it: one docstring, not the best of two."""
-    silent = ToolSpec.of(after("Other words.")(update_file)).parameters["properties"]
+    silent = tool_spec(after("Other words.")(update_file)).parameters["properties"]
     assert "description" not in silent["target"]
-    told = ToolSpec.of(after("Do.\n\nArgs:\n    patch: What comes.")(update_file))
+    told = tool_spec(after("Do.\n\nArgs:\n    patch: What comes.")(update_file))
     assert told.parameters["properties"]["patch"]["description"] == "What comes."
 
 
 def test_without_words_of_its_own_a_layer_says_what_is_inside() -> None:
-    bare = ToolSpec.of(update_file)
+    bare = tool_spec(update_file)
     layers: list[Decorator] = [plain, after(None), after("  \n "), partial, Counting, lru_cache]
     for layer in layers:
-        assert ToolSpec.of(layer(update_file)) == bare, layer
-    assert ToolSpec.of(Counting(update_file, copied=False)) == bare
-    assert ToolSpec.of(partial(after("Other words.")(update_file))).description == "Other words."
+        assert tool_spec(layer(update_file)) == bare, layer
+    assert tool_spec(Counting(update_file, copied=False)) == bare
+    assert tool_spec(partial(after("Other words.")(update_file))).description == "Other words."
 
 
 def test_a_partial_is_described_by_words_that_were_set() -> None:
     bound = partial(update_file, filepath="a")
-    assert ToolSpec.of(bound).description == "Change `target` into `patch`."
+    assert tool_spec(bound).description == "Change `target` into `patch`."
     bound.__doc__ = "Change a.py."
-    told = ToolSpec.of(bound)
+    told = tool_spec(bound)
     assert told.description == "Change a.py."
     assert list(told.parameters["properties"]) == ["target", "patch"]
 
@@ -126,9 +127,9 @@ def test_a_recorded_tool_is_told_as_the_tool_is(inside: Decorator) -> None:
     tool = inside(update_file)
     tool.__doc__ = "Other words."
     recorded = wrap_tool(tool, Recorder())
-    assert ToolSpec.of(recorded) == ToolSpec.of(tool)
-    assert ToolSpec.of(recorded).description == "Other words."
-    assert ToolSpec.of(after("Mine.")(recorded)).description == "Mine."
+    assert tool_spec(recorded) == tool_spec(tool)
+    assert tool_spec(recorded).description == "Other words."
+    assert tool_spec(after("Mine.")(recorded)).description == "Mine."
 
 
 def test_an_object_that_is_called_is_described_by_its_class() -> None:
@@ -138,14 +139,14 @@ def test_an_object_that_is_called_is_described_by_its_class() -> None:
         def __call__(self, text: str) -> str:
             return text
 
-    assert ToolSpec.of(Echo(), name="echo").description == "Say it again."
+    assert tool_spec(Echo(), name="echo").description == "Say it again."
 
 
 def test_types_are_resolved_where_the_innermost_function_stands() -> None:
     def show(place: Path) -> None:
         """Show."""
 
-    told = ToolSpec.of(lru_cache(after("Other words.")(show)))
+    told = tool_spec(lru_cache(after("Other words.")(show)))
     assert (told.name, told.description, told.paths) == (
         "show",
         "Other words.",
@@ -174,4 +175,4 @@ def test_a_function_and_the_framework_tool_that_is_made_of_it_drift_alike() -> N
     for decorate in decorators:
         tool = decorate(update_file)
         assert find_drift(tool) == find_drift(pydantic_ai.Tool(tool))
-        assert ToolSpec.of(tool).description == ToolSpec.of(pydantic_ai.Tool(tool)).description
+        assert tool_spec(tool).description == tool_spec(pydantic_ai.Tool(tool)).description

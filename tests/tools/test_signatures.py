@@ -21,7 +21,7 @@ from tunaeval import ToolSpec
 from tunaeval.errors import ToolsError
 from tunaeval.parsing.repair.schema import fit
 from tunaeval.tools.signatures import read_signature, taker_of
-from tunaeval.tools.specs import ToolLike, to_tools
+from tunaeval.tools.specs import ToolLike, to_tools, tool_spec
 from tunaeval.types.calls import JsonObject
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Server:
 
 
 def properties(tool: ToolLike, **options: Any) -> dict[str, Any]:
-    schema: dict[str, Any] = ToolSpec.of(tool, **options).parameters["properties"]
+    schema: dict[str, Any] = tool_spec(tool, **options).parameters["properties"]
     return schema
 
 
@@ -80,7 +80,7 @@ def typed(  # type: ignore[no-untyped-def] # noqa: PLR0917 - many kinds of param
 
 
 def test_each_type_has_its_schema() -> None:
-    spec = ToolSpec.of(typed)
+    spec = tool_spec(typed)
     found = spec.parameters["properties"]
     assert spec.parameters["required"] == ["path", "order", "keys"]
     assert spec.parameters["additionalProperties"] == {"type": "string"}
@@ -120,7 +120,7 @@ def test_what_fits_the_schema_is_taken_as_it_is(given_: JsonObject) -> None:
     def tool(count: int, name: str, *, flag: bool = True, items: list[int] | None = None) -> None:
         del count, name, flag, items
 
-    fitted = fit(given_, ToolSpec.of(tool).parameters)
+    fitted = fit(given_, tool_spec(tool).parameters)
     assert (fitted.repairs, fitted.notes) == ((), ())
     assert taken(tool, given_) == given_
 
@@ -141,7 +141,7 @@ def test_what_a_framework_puts_in_is_not_asked_of_a_model(tool: Callable[..., ob
 @pytest.mark.parametrize("tool", [Server().restart, Server.restart])
 def test_a_method_does_not_ask_for_its_object(tool: Callable[..., object]) -> None:
     assert list(properties(tool)) == ["service"]
-    assert ToolSpec.of(tool).description == "Restart."
+    assert tool_spec(tool).description == "Restart."
 
 
 def test_every_kind_of_method_is_described() -> None:
@@ -152,7 +152,7 @@ def test_every_kind_of_method_is_described() -> None:
 
 def test_what_a_partial_has_bound_is_not_asked() -> None:
     tool = partial(partial(typed, Path()), keys={"x": 1})
-    assert ToolSpec.of(tool).name == "typed"
+    assert tool_spec(tool).name == "typed"
     assert set(properties(tool)) == {"order", "size", "points", "limit", "anything"}
 
 
@@ -161,13 +161,13 @@ def test_a_decorator_that_wraps_is_seen_through() -> None:
     def decorated(*args: Any, **kwargs: Any) -> None:
         typed(*args, **kwargs)
 
-    assert ToolSpec.of(decorated) == ToolSpec.of(typed)
+    assert tool_spec(decorated) == tool_spec(typed)
 
 
 def test_keys_of_a_typed_dict_are_arguments() -> None:
     def tool(**options: Unpack[Keys]) -> None: ...
 
-    parameters = ToolSpec.of(tool).parameters
+    parameters = tool_spec(tool).parameters
     assert parameters["properties"] == {"x": {"type": "integer"}, "y": {"type": "string"}}
     assert (parameters["required"], parameters["additionalProperties"]) == (["x"], False)
     assert taken(tool, {"x": "1"}) == {"x": 1}
@@ -176,7 +176,7 @@ def test_keys_of_a_typed_dict_are_arguments() -> None:
 def test_a_default_that_json_cannot_hold_leaves_its_argument_optional() -> None:
     def tool(a: int, b: Any = object()) -> None: ...  # noqa: B008 - the point
 
-    parameters = ToolSpec.of(tool).parameters
+    parameters = tool_spec(tool).parameters
     assert parameters["required"] == ["a"]
     assert parameters["properties"]["b"] == {}
 
@@ -222,13 +222,13 @@ def loses_all(*args: Any, **kwargs: Any) -> None: ...
 )
 def test_what_cannot_be_told_to_a_model_is_refused(tool: Any, pieces: tuple[str, ...]) -> None:
     with pytest.raises(ToolsError) as caught:
-        ToolSpec.of(tool)
+        tool_spec(tool)
     for piece in pieces:
         assert piece in str(caught.value)
 
 
 def test_name_and_description_can_be_replaced() -> None:
-    spec = ToolSpec.of(lambda text: text, name="echo-text", description="Say it again.")
+    spec = tool_spec(lambda text: text, name="echo-text", description="Say it again.")
     assert (spec.name, spec.description) == ("echo-text", "Say it again.")
 
 
@@ -242,7 +242,7 @@ SHAPES: list[Callable[[ToolSpec], JsonObject]] = [
 def test_every_shape_that_is_written_is_read_back(
     shape: Callable[[ToolSpec], JsonObject], name: str, description: str
 ) -> None:
-    schema = ToolSpec.of(typed).parameters
+    schema = tool_spec(typed).parameters
     spec = ToolSpec(name, description, schema, frozenset({"path"}))
     assert dict(to_tools([shape(spec)])) == {name: spec}
 
@@ -259,6 +259,6 @@ def test_shapes_are_those_of_the_apis() -> None:
 
 def test_describing_changes_nothing() -> None:
     before = inspect.signature(typed), dict(typed.__annotations__), typed.__doc__
-    ToolSpec.of(typed)
+    tool_spec(typed)
     assert before == (inspect.signature(typed), dict(typed.__annotations__), typed.__doc__)
     assert "somewhere" not in sys.modules

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunaeval import ToolSpec, read_tool_prompt
+from tunaeval import read_tool_prompt
 from tunaeval.errors import ToolsError
+from tunaeval.tools.specs import tool_spec
 from tunaeval.tools.tool_prompts import MAX_BYTES, MAX_DEPTH, prompt_of
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -35,7 +36,7 @@ def test_a_prompt_has_a_description_and_may_name_parameters() -> None:
 
 
 def test_a_prompt_overrides_the_docstring() -> None:
-    spec = ToolSpec.of(exit_plan_mode, prompt=PROMPTS / "exit_plan_mode_prompt.xml")
+    spec = tool_spec(exit_plan_mode, prompt=PROMPTS / "exit_plan_mode_prompt.xml")
     assert spec.description == "Leave plan mode when the plan is complete."
     described = {k: v.get("description") for k, v in spec.parameters["properties"].items()}
     assert described == {"plan": "The plan, as Markdown.", "reason": "Why.", "quiet": None}
@@ -107,7 +108,7 @@ def test_what_cannot_be_read_is_refused_by_its_place(text: str, said: str) -> No
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ToolsError, match=r"nowhere\.xml' cannot be read: No such file"):
-        ToolSpec.of(exit_plan_mode, prompt=tmp_path / "nowhere.xml")
+        tool_spec(exit_plan_mode, prompt=tmp_path / "nowhere.xml")
 
 
 def test_an_error_names_its_file(tmp_path: Path) -> None:

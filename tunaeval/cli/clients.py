@@ -19,7 +19,8 @@ from tunaeval.clients.server import KEY_VARIABLES
 from tunaeval.endpoint.agents import COMMAND, CommandClient
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.files.keys import Secret
-from tunaeval.files.plain_files import is_there, read_plain, unread
+from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import is_there, unread
 from tunaeval.files.reply_store import cache_in
 from tunaeval.plugins import registries
 from tunaeval.runs.api import usual_options

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
+from tunaeval.files.records import json_text
 from tunaeval.reports.compare import Comparison, compare_runs
 from tunaeval.reports.compared import comparison_markdown, comparison_object, show_comparison
-from tunaeval.reports.json import json_text
 from tunaeval.reports.sides import RunFigures
 from tunaeval.runs.directory import run_source
 from tunaeval.showing import visible

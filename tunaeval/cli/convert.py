@@ -31,8 +31,8 @@ from tunaeval.data.convert import (
 from tunaeval.data.rows import LOSSES, Fault, Raw, Row, exported, losses_of
 from tunaeval.data.shapes import read_row, shape_of
 from tunaeval.errors import UsageError
+from tunaeval.files.new_files import new_bytes
 from tunaeval.files.packed_files import LONGEST, lines_in, opened
-from tunaeval.reports.files import new_bytes
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded

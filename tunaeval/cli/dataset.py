@@ -1,4 +1,5 @@
 """`tunaeval dataset check` and `filter`: what is wrong with the rows of a training data set.
+`difficulty`: how often each scenario passes in runs.
 
 It reads a row at a time, so a file may be of any size (100 bytes of each are kept, to find
 duplicates).
@@ -16,18 +17,26 @@ from tunaeval.data.checking import FINDINGS, Checker, Finding, Report
 from tunaeval.data.rows import Fault, Row
 from tunaeval.data.shapes import SHAPES, read_rows
 from tunaeval.errors import UsageError
-from tunaeval.reports.files import new_bytes
+from tunaeval.files.new_files import new_bytes
+from tunaeval.reports.difficulty import difficulties
+from tunaeval.runs.directory import load_report
 from tunaeval.showing import counted, visible
 from tunaeval.tasks.suites.loading import load_suite
+from tunaeval.types.calls import JsonObject
 from tunaeval.types.wanted import wanted_name
 
-from .output import Output, json_line
+from .output import Output, json_line, print_listing
 
 _FOUND = 1
 
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Return 1 if a row could not be read, or with `--strict` for any finding or no rows."""
+    if arguments.action == "difficulty":
+        return _difficulty(arguments, output)
+    if len(arguments.files) > 1 or arguments.between:
+        raise UsageError(f"{arguments.action} takes one file and no --between; leave out the rest")
+    (arguments.file,) = arguments.files
     for code in arguments.allow:
         wanted_name(code, "finding", FINDINGS)
     wanted_name(arguments.shape, "shape", ("auto", *SHAPES))
@@ -61,6 +70,46 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         output.note(f"{arguments.file} has no rows, so nothing was checked")
     unread = report.counts["unreadable-row"]
     return _FOUND if unread or (arguments.strict and (report.faulty or not report.rows)) else 0
+
+
+def _difficulty(arguments: argparse.Namespace, output: Output) -> int:
+    """Print how often each scenario of the runs passes."""
+    if arguments.kept or arguments.rejected or arguments.against or arguments.strict:
+        raise UsageError("difficulty takes --between and --json; leave out the others")
+    low, high = arguments.between or (0.0, 1.0)
+    if low > high:
+        raise UsageError(
+            f"--between is {low:g} and {high:g}, the first above the second; swap them"
+        )
+    found = difficulties(one for run in arguments.files for one in load_report(run).results)
+    rows = [
+        one for one in found
+        if not arguments.between or (one["of"] and low <= one["passed"] / one["of"] <= high)
+    ]  # fmt: skip
+    if once := sum(one["of"] <= 1 for one in found):
+        output.note(
+            f"tunaeval: {once} of {counted(len(found), 'scenario')} were asked once at most, which "
+            "says little of how hard they are; ask them with --repeats"
+        )
+    columns = (
+        "id",
+        "passed",
+        "low",
+        "high",
+        *{f"pass@{k}": 0 for one in rows for k in one["pass_at"]},
+    )
+    table = rows if arguments.json else [_row(one, columns) for one in rows]
+    print_listing(output, "scenarios", table, columns, as_json=arguments.json)
+    return 0
+
+
+def _row(one: JsonObject, columns: Iterable[str]) -> JsonObject:
+    """Return a scenario as a row of the table."""
+    shares = {"low": one["low"], "high": one["high"]}
+    shares |= {f"pass@{k}": value for k, value in one["pass_at"].items()}
+    shown = {name: "" if value is None else f"{value:.3f}" for name, value in shares.items()}
+    row = {**dict.fromkeys(columns, ""), **shown}
+    return {**row, "id": one["id"], "passed": f"{one['passed']} of {one['of']}"}
 
 
 def _line(row: Row | Fault) -> bytes:

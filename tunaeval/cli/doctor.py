@@ -16,9 +16,8 @@ from tunaeval.doctor.report import markdown, news_lines, news_words, show_examin
 from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.doctor.values import ServerAnswer
 from tunaeval.errors import RecordError, UsageError
-from tunaeval.files.records import replace_document
-from tunaeval.reports.files import try_to_write
-from tunaeval.reports.json import json_text
+from tunaeval.files.new_files import try_to_write
+from tunaeval.files.records import json_text, replace_document
 from tunaeval.reports.markdown import code
 from tunaeval.types.calls import JsonObject
 

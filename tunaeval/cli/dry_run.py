@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from tunaeval.clients.cached import CachedClient
 from tunaeval.clients.server import chat_payload
-from tunaeval.reports.json import json_text
+from tunaeval.files.records import json_text
 from tunaeval.reports.replies import reading
 from tunaeval.reports.wording import asked_with
 from tunaeval.runs.episode import Trial

@@ -8,7 +8,7 @@ from pathlib import Path
 import tunaeval
 from tunaeval.errors import UsageError
 from tunaeval.files.plain_files import is_absent, is_there, unread
-from tunaeval.reports.json import json_text
+from tunaeval.files.records import json_text
 from tunaeval.reports.statistics import Corrected, Kappa
 from tunaeval.scoring.judging.calibration import Calibration, CategoryCalibration, rough
 from tunaeval.scoring.judging.judge import USUAL, Judge

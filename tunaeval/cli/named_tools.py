@@ -21,7 +21,8 @@ from importlib import import_module
 from pathlib import Path
 
 from tunaeval.errors import ToolsError, UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_there, read_plain, unread
+from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import is_there, unread
 from tunaeval.registry import words_of
 from tunaeval.reports.drift import compare_tools
 from tunaeval.runs.run_matrix import prompt_text
@@ -35,7 +36,7 @@ from tunaeval.tasks.suites.loading import (
 )
 from tunaeval.tasks.suites.with_faults import with_faults
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
-from tunaeval.tools.specs import to_tools
+from tunaeval.tools.specs import to_tools, tool_spec
 from tunaeval.types.calls import Tools, ToolSpec
 from tunaeval.types.json_text import decoded
 from tunaeval.types.runs import Suite
@@ -123,6 +124,7 @@ def _chosen(arguments: argparse.Namespace, *, tools: Tools | None = None) -> Sui
         system_prompts=prompts,
     )
     left = suite.where(ids=arguments.ids, tags=arguments.tags, like=arguments.patterns)
+    left = left if arguments.split is None else left.split(arguments.split)
     return left if arguments.faults is None else with_faults(left, arguments.faults)
 
 
@@ -242,7 +244,7 @@ def _is_tool(found: Mapping[object, object]) -> bool:
 def _described(tool: object, name: str | None, where: str) -> ToolSpec:
     is_function = inspect.isroutine(tool) or isinstance(tool, partial)
     try:
-        return ToolSpec.of(tool, name=name if is_function else None)
+        return tool_spec(tool, name=name if is_function else None)
     except ToolsError as error:
         raise UsageError(
             f"--tools-from {where}: {error}, or a list or dictionary of such tools"

@@ -20,8 +20,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tunaeval.errors import UsageError
+from tunaeval.files.keys import Secret, variable_name
 from tunaeval.files.plain_files import table_of
 from tunaeval.types.error_budget import ErrorBudget
+from tunaeval.types.json_text import decoded
 
 
 def options_in(command: str) -> dict[str, Any]:
@@ -106,8 +108,6 @@ def number(wanted: str, is_valid: Callable[[float], bool]) -> Callable[[str], fl
 
 def fields(text: str) -> dict[str, Any]:
     """Read the fields of a JSON object."""
-    from tunaeval.types.json_text import decoded  # noqa: PLC0415 - --help must be quick
-
     try:
         found = decoded(text)
     except ValueError as error:
@@ -139,17 +139,21 @@ def share(text: str) -> float:
     return percentage(text) / 100
 
 
+def any_share(text: str) -> float:
+    """Read "0.2" or "20%" as 0.2."""
+    is_percentage = text.endswith("%")
+    wanted = "a share from 0 to 1, or a percentage with %"
+    read = number(wanted, lambda found: 0 <= found <= (100 if is_percentage else 1))
+    return read(text.removesuffix("%")) / (100 if is_percentage else 1)
+
+
 def secret(text: str) -> str:
     """Return the text as a Secret, which is hidden wherever it is shown."""
-    from tunaeval.files.keys import Secret  # noqa: PLC0415 - --help must be quick
-
     return Secret(text)
 
 
 def key_variable(text: str) -> str:
     """Return the name of a variable. An invalid one may be a key, so no error shows it."""
-    from tunaeval.files.keys import variable_name  # noqa: PLC0415 - --help must be quick
-
     try:
         return variable_name(text)
     except UsageError as error:
@@ -166,6 +170,7 @@ def error_budget(text: str) -> ErrorBudget:
 
 _TYPES: dict[str, Callable[[str], Any]] = {
     "above-zero": number("a number above 0", lambda found: 0 < found < math.inf),
+    "any-share": any_share,
     "amount": number("a number, 0 or more", lambda found: 0 <= found < math.inf),
     "error-budget": error_budget,
     "fields": fields,

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 from tunaeval.errors import RecordError
+from tunaeval.files.keys import covered, of_environment
 from tunaeval.showing import visible
 
 from .ending import Ending
@@ -56,8 +57,6 @@ class Output:
 
     def note(self, text: str) -> None:
         """Print `text` as one line to stderr, without secrets, with control characters escaped."""
-        from tunaeval.files.keys import covered, of_environment  # noqa: PLC0415 - --help is quick
-
         print(visible(covered(text, of_environment())), file=self.err, flush=True)
 
     @contextmanager

@@ -21,9 +21,10 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from tunaeval.errors import UsageError
+from tunaeval.files.new_files import new_file, try_to_write
 from tunaeval.files.packed_files import LONGEST, PACKED, lines_of, opened, packing, read_whole
 from tunaeval.files.plain_files import is_there
-from tunaeval.files.records import call_words, encode
+from tunaeval.files.records import call_words, encode, json_text
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parse, parse_message, parser_for, sole_parser_for
 from tunaeval.showing import counted, visible
@@ -59,8 +60,6 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     text = _read(arguments.file, output)
     result = parse(text, parser, tools, arguments.level, abstain=arguments.abstain)
     if arguments.json:
-        from tunaeval.reports.json import json_text  # noqa: PLC0415 - reports load pydantic
-
         output.result(json_text(result_object(result)))
     else:
         output.result("\n".join(told(result, text)))
@@ -212,8 +211,6 @@ class _Writing:
     def __enter__(self) -> None:
         if self._out is None:
             return
-        from tunaeval.reports.files import new_file, try_to_write  # noqa: PLC0415 - as above
-
         path = Path(self._out)
         self._refuse_what_is_read(path)
         pack = packing(path.suffix)
@@ -248,8 +245,6 @@ class _Writing:
     def _aside(self) -> IO[bytes]:
         """Return the file of bad lines, which is created for the first one."""
         if self._kept is None:
-            from tunaeval.reports.files import new_file  # noqa: PLC0415 - as above
-
             self.aside = Path(f"{self._out}.bad.jsonl")
             made = self._stack.enter_context(new_file(self.aside))
             self._kept = self._stack.enter_context(made.open("wb"))

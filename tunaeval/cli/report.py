@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tunaeval.errors import TunaevalError, UsageError
+from tunaeval.files.new_files import try_to_write, write_text
 from tunaeval.files.plain_files import is_there
+from tunaeval.files.records import json_text
 from tunaeval.plugins import registries
 from tunaeval.registry import raised, who, words_with_place
-from tunaeval.reports.files import try_to_write, write_text
-from tunaeval.reports.json import json_text
 from tunaeval.reports.ranking import ranking_csv, ranking_markdown
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.matrix import Matrix, is_matrix, load_matrix, matrix_object

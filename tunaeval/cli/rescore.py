@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from tunaeval.errors import UsageError
+from tunaeval.files.records import json_text
 from tunaeval.reports.console import show
-from tunaeval.reports.json import json_text, summary_object
+from tunaeval.reports.json import summary_object
 from tunaeval.runs.rescore import rescore
 from tunaeval.runs.rescore_bfcl import BfclModel, rescore_bfcl
 from tunaeval.tasks.suites.loading import load_suite

@@ -21,7 +21,7 @@ from .settings import visible_value
 
 _NOT_KEPT = frozenset(
     {"out", "resume", "retry_failures", "take_over", "record"}
-    | {"quiet", "json", "given", "check_server", "dry_run"}
+    | {"quiet", "json", "given", "check_server", "dry_run", "last_failed", "first_failure"}
     | {"max_cost", "max_total_tokens", "max_requests"}
 )
 """Options of one command that are not part of the run."""
@@ -29,7 +29,8 @@ _NOT_KEPT = frozenset(
 _GATE = ("fail_under", "max_errors")
 """The run's gate: a continued run has to pass it, too, so it is not lost by resuming."""
 
-_PATHS = ("suite", "bfcl", "model_file", "recording", "faults", "ca", "cert", "cert_key", "cache")
+_PATHS = ("suite", "bfcl", "model_file", "recording", "faults", "ca", "cert", "cert_key", "cache",
+          "trained_on")  # fmt: skip
 """Options that may be paths: kept as paths from the root, so that a run goes on from anywhere."""
 
 _BY_FIELD = {

@@ -15,8 +15,9 @@ from typing import Any
 from tunaeval import score
 from tunaeval.data.adapters.documents import event_files, read_path
 from tunaeval.errors import ExpectationError, UsageError
-from tunaeval.files.plain_files import is_directory, read_plain, unread
-from tunaeval.reports.json import json_text
+from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import is_directory, unread
+from tunaeval.files.records import json_text
 from tunaeval.scoring.settings import ScoreSettings
 from tunaeval.showing import brief, counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue

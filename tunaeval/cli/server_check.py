@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Sequence
 
 from tunaeval.clients.network import Network
+from tunaeval.doctor.examination import examine
+from tunaeval.doctor.runner import DoctorSettings
 from tunaeval.errors import UsageError
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
@@ -27,9 +29,6 @@ def checked(
 
     Raises UsageError if the client has no server.
     """
-    from tunaeval.doctor.examination import examine  # noqa: PLC0415 - only where it is asked for
-    from tunaeval.doctor.runner import DoctorSettings  # noqa: PLC0415 - only where it is asked for
-
     address, model = _server_of(client)
     if address is None:
         raise UsageError(

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tunaeval.errors import UnknownNameError, UsageError
-from tunaeval.files.plain_files import is_absent, read_plain, unread
+from tunaeval.files.keys import COVER
+from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import is_absent, unread
 
 if TYPE_CHECKING:
     from tunaeval.types.calls import JsonObject, JsonValue  # --help must be quick
@@ -197,8 +199,6 @@ def visible_value(option: str, value: JsonValue) -> JsonValue:
     """Return an option's value without secrets: only the names of headers, and addresses without
     user, password and query.
     """
-    from tunaeval.files.keys import COVER  # noqa: PLC0415 - --help must be quick
-
     if option == "header" and isinstance(value, list):
         return [f"{str(line).partition(':')[0].strip()}: {COVER}" for line in value]
     if option in _ADDRESSES and isinstance(value, list):

@@ -9,10 +9,9 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from tunaeval.files.records import call_words
+from tunaeval.files.records import call_words, json_text
 from tunaeval.parsing.api import stream
 from tunaeval.parsing.events import Event
-from tunaeval.reports.json import json_text
 from tunaeval.showing import counted, visible
 
 from .named_tools import read_tools

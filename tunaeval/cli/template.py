@@ -7,8 +7,8 @@ from dataclasses import asdict
 
 from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import read_whole
+from tunaeval.files.records import json_text
 from tunaeval.parsing.templates import check_template
-from tunaeval.reports.json import json_text
 from tunaeval.types.json_text import decoded_or
 
 from .output import Output

@@ -11,8 +11,8 @@ import json
 from pathlib import Path
 
 from tunaeval.errors import UsageError
+from tunaeval.files.new_files import new_bytes
 from tunaeval.reports.drift import Change, compare_tools
-from tunaeval.reports.files import new_bytes
 from tunaeval.showing import brief, counted
 from tunaeval.tools.mcp import read_servers
 from tunaeval.types.calls import JsonObject, Tools

@@ -6,8 +6,7 @@ everything else of tunaeval together.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,8 @@ clients: Registry[Any] = Registry(  # each thing makes a Client: a class, or a c
 )
 
 
-@asynccontextmanager
-async def cached(client: Client, place: Path | str) -> AsyncIterator[Client]:
-    """Yield the client with a cache in a directory: it is asked only what is not there."""
-    from tunaeval.files.reply_store import cache_in  # noqa: PLC0415 - it loads sqlite3
+def cached(client: Client, place: Path | str) -> AbstractAsyncContextManager[Client]:
+    """Return a client, to be entered, that keeps replies in a directory and takes them from it."""
+    from .cached import cached_in  # noqa: PLC0415 - it loads HTTP and sqlite3
 
-    from .cached import CachedClient  # noqa: PLC0415 - it loads HTTP
-
-    async with aclosing(cache_in(place)) as cache:
-        yield CachedClient(client, cache)
+    return cached_in(client, place)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
 from tunaeval.errors import UsageError
-from tunaeval.files.reply_store import ReplyCache, digest_of
+from tunaeval.files.reply_store import ReplyCache, cache_in, digest_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Agent, Client
@@ -82,3 +86,10 @@ class CachedClient:
     async def close(self) -> None:
         await self.cache.aclose()
         await self.client.close()
+
+
+@asynccontextmanager
+async def cached_in(client: Client, place: Path | str) -> AsyncIterator[CachedClient]:
+    """Yield the client with a cache in a directory, which is closed at the end."""
+    async with aclosing(cache_in(place)) as cache:
+        yield CachedClient(client, cache)

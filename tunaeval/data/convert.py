@@ -41,8 +41,7 @@ from tunaeval.parsing.templates import check_template, turn_by
 from tunaeval.parsing.write import render_calls
 from tunaeval.showing import brief
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, ToolCall, Tools
-from tunaeval.types.exchange import openai_call
+from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, ToolCall, Tools, openai_call
 from tunaeval.types.parsing import Level, ParseResult
 
 from .rows import results_in, written_arguments

@@ -26,8 +26,7 @@ from tunaeval.errors import UsageError
 from tunaeval.files.packed_files import LONGEST, PACKED, lines_in, opened
 from tunaeval.files.plain_files import open_plain, table_of, unread
 from tunaeval.rewards.gold import Gold
-from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools
-from tunaeval.types.exchange import openai_call
+from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, openai_call
 from tunaeval.types.json_text import decoded
 from tunaeval.types.messages import Message
 from tunaeval.types.parsing import Diagnosis

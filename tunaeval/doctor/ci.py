@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tunaeval.files.new_files import write_text
+from tunaeval.files.records import json_text
 from tunaeval.reports.ci import SHOWN, Case, CaseSuite, command, write_suites
-from tunaeval.reports.files import write_text
-from tunaeval.reports.json import json_text
 from tunaeval.showing import visible
 
 from .examination import Examination

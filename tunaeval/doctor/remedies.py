@@ -13,8 +13,8 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import NamedTuple
 
-from tunaeval.grammar.format import THINK, THINKING
 from tunaeval.grammar.formats import FORMATS, SETS
+from tunaeval.grammar.words import THINK, THINKING
 from tunaeval.parsing.api import formats
 
 from .values import ServerIdentity
@@ -107,6 +107,7 @@ def remedy(
     family = fault.partition("-")[0]
     by_kind = REMEDIES.get(fault) or REMEDIES.get(family) or {"": "{newer}; {parse}"}
     words = by_kind.get(server.kind) or by_kind[""]
+    words = _with_plug_in(words, fault, server, form)
     flags = {"flags": _flags(server, form), "thinker": _flags(server, form, thought or "")}
     for name, text in (*_DATA["phrases"].items(), *flags.items()):
         words = words.replace(f"{{{name}}}", text)
@@ -116,6 +117,28 @@ def remedy(
     seen = f" (reported in {cited})" if cited else ""
     return words + seen + str(_DATA["behind"].get(server.kind, ""))
 
+
+def _with_plug_in(words: str, fault: str, server: ServerIdentity, form: str | None) -> str:
+    """Return the advice with the parser of tunaeval for this server behind the server's own flags,
+    if it reads what the model writes. A client that gets no text cannot parse it.
+    """
+    is_lost = fault.startswith("calls-lost")
+    is_refused = server.kind == "vLLM" and form == "harmony"  # it serves gpt-oss by its own parser
+    own, parse, rest = words.partition("; {parse}")
+    if server.kind not in OFFERED or is_refused or (server.parser or "").startswith("tunaeval"):
+        return own + rest if is_lost else words
+    if not (is_lost or (form and (parse or fault.startswith(_OF_READING)))):
+        return words
+    name = f"tunaeval-{form}" if form else "tunaeval"
+    flags = f"{_AUTO.get(server.kind, '')}--tool-call-parser {name}"
+    ours = (
+        f"; or have tunaeval read the calls in {server.kind}: install it there, start with {flags}"
+    )
+    return own + ours + ("" if is_lost else parse + rest)
+
+
+_OF_READING = ("stream-differs", "empty-arguments", "cut-")
+"""How the faults of reading begin whose advice is not to parse the text."""
 
 _AUTO = {"vLLM": "--enable-auto-tool-choice "}
 

@@ -22,6 +22,8 @@ from typing import TypeAlias
 from tunaeval.errors import ClientSetupError, UnknownNameError, UsageError
 from tunaeval.files.keys import without
 from tunaeval.showing import brief
+from tunaeval.tasks.sandbox import SOCKET, sandbox_of
+from tunaeval.tools.forwarding import served
 from tunaeval.tools.launching import launched
 from tunaeval.tools.processes import PIPE, Child, Kept
 from tunaeval.types.calls import JsonValue
@@ -150,8 +152,10 @@ class CommandClient(AgentClient):
     The command's environment is clean: of the caller's variables it gets PATH, LANG, LC_ALL,
     LC_CTYPE, TERM, TMPDIR and TZ, and those in `pass_env`; HOME is a new directory that is removed
     afterwards, and with an endpoint OPENAI_BASE_URL is its address, and OPENAI_API_KEY a text that
-    is no key. The command is not isolated, and the report says so: it has this user's rights, and
-    can read and write other files. Raises UsageError for a variable that is not set.
+    is no key. Without a `sandbox` the command is not isolated, and the report says so: it has this
+    user's rights, and can read and write other files. With "bwrap" it reaches the endpoint alone,
+    and reads the paths in `sandbox_bind` besides the system's. Raises UsageError for a variable
+    that is not set, and for a sandbox that does not work.
 
     Examples:
         >>> client = tunaeval.CommandClient(["python", "agent.py", "{prompt}"], script=["Done."])
@@ -173,6 +177,8 @@ class CommandClient(AgentClient):
         upstream: str | None = None,
         model: str | None = None,
         pass_env: Sequence[str] = (),
+        sandbox: str | None = None,
+        sandbox_bind: Sequence[str | os.PathLike[str]] = (),
     ) -> None:
         words = _split(command) if isinstance(command, str) else list(command)
         if not words or shutil.which(words[0]) is None:
@@ -190,6 +196,7 @@ class CommandClient(AgentClient):
                     "out"
                 )
             self._environment[name] = os.environ[name]
+        self.sandbox = sandbox_of(sandbox, sandbox_bind)
         super().__init__(lambda *_: "", script=script, upstream=upstream, model=model)
 
     async def _run(self, task: AgentTask, base_url: str) -> AgentRun:
@@ -201,13 +208,26 @@ class CommandClient(AgentClient):
         ours = {"HOME": home.name, "PYTHONDONTWRITEBYTECODE": "1"}
         if base_url:
             ours |= {"OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "none-is-needed"}
-        with home, tempfile.TemporaryFile() as asked:
+        environment = {**ours, **self._environment}
+        async with AsyncExitStack() as stack:
+            stack.enter_context(home)
+            asked = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - the stack closes it
             asked.write(b"" if asks else task.prompt.encode())
             asked.seek(0)
+            line = launched(filled)
+            if (sandbox := self.sandbox or task.sandbox) is not None:
+                sockets = None
+                if base_url:
+                    port = int(base_url.rpartition(":")[2].partition("/")[0])
+                    sockets = home.name, port
+                    path = os.path.join(home.name, SOCKET)  # noqa: PTH118 - as `home.name` is
+                    await stack.enter_async_context(await served(path, port))
+                line = sandbox.launched(filled, Path(task.workspace), sockets=sockets)
+                environment = sandbox.environment(environment)
             with Child(
-                launched(filled),
+                line,
                 folder=Path(task.workspace),
-                environment={**ours, **self._environment},
+                environment=environment,
                 given=asked,
                 errors=PIPE,
                 supervised=True,

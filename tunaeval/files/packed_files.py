@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import gzip
 import io
+import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from typing import IO, Any, cast
 
 from tunaeval.errors import UsageError
+from tunaeval.limits import MAX_UNPACKED_BYTES
 
 from .plain_files import open_plain, read_bounded, unread
 
@@ -46,6 +48,14 @@ def opened(file: str, *, wanted: str = _WANTED) -> Iterator[io.BufferedReader]:
         except OSError as error:
             raise refusal(error) from error
         yield io.BufferedReader(_Reading(packed, OSError, refusal), _BUFFER)
+
+
+def read_plain(path: str | os.PathLike[str], most: int = MAX_UNPACKED_BYTES) -> bytes:
+    """Return all bytes of a file, decompressed. Raise OSError as `open_plain` does, and for a file
+    that is damaged or has more than `most` bytes.
+    """
+    with open_plain(path) as raw, unpacked(raw) as file:
+        return read_bounded(file, most)
 
 
 def read_whole(file: str) -> bytes:

@@ -63,16 +63,6 @@ def open_plain(path: str | os.PathLike[str]) -> BufferedReader:
         raise
 
 
-def read_plain(path: str | os.PathLike[str], most: int = MAX_UNPACKED_BYTES) -> bytes:
-    """Return all bytes of a file, decompressed. Raise OSError as `open_plain` does, and for a file
-    that is damaged or has more than `most` bytes.
-    """
-    from .packed_files import unpacked  # noqa: PLC0415 - that module needs this one
-
-    with open_plain(path) as raw, unpacked(raw) as file:
-        return read_bounded(file, most)
-
-
 def read_bounded(file: IO[bytes], most: int = MAX_UNPACKED_BYTES) -> bytes:
     """Return the rest of a file. Raise OSError if that is more than `most` bytes."""
     pieces, size = [], 0

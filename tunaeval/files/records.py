@@ -354,3 +354,11 @@ def call_words(name: str, arguments: JsonObject) -> str:
     # Encoded first, because repr fails for integers of 5,000 digits and for very deep lists.
     plain = decoded(encode(arguments))
     return visible(f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.items())})")
+
+
+def json_text(value: JsonObject) -> str:
+    """Return `value` as JSON on one line of printable ASCII, which is safe on any terminal.
+
+    Lone surrogates are kept; values that JSON lacks are written as `encode` writes them.
+    """
+    return json.dumps(decode(encode(value))).replace("\x7f", r"\u007f")

@@ -11,8 +11,9 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from .format import CallObject, Format, Literal, Many, Maybe, Space, Word
+from .format import Format
 from .formats import FORMATS, FUNCTION_CALL, GLM45, JSON, NAME_JSON, PYTHONIC
+from .words import CallObject, Literal, Many, Maybe, Space, Word
 
 _NAMES = (
     "tool_call", "tool_calls", "TOOLCALL", "function_call", "function_calls", "function",

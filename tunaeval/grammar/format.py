@@ -9,337 +9,43 @@ outside of them is fixed. `Format.of` describes the placeholders and white space
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import InitVar, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
-from typing import Literal as OneOf
+from typing import Any, TypeVar, get_args
 
 from tunaeval.errors import FormatError, UnknownNameError, UsageError
+from tunaeval.limits import MAX_FIXED
 
+from .check import UNSEEN, bound_fault, is_usual, order_fault, shown, word_faults
 from .turns import FAMILIES, Turns
-
-if TYPE_CHECKING:
-    from tunaeval.types.calls import Tools
-    from tunaeval.types.parsing import Level, ParseResult
-    from tunaeval.types.roles import AnyTool
-
-ANY_SPACE = " "
-"""In an `opens` of a bare object: up to 24 characters of white space."""
-
-SPACES = (" ", "\t", "\r", "\n")
-"""The characters that words skip as white space."""
-
-ANY_NAME = r"\w"
-"""In an `opens`: a name, perhaps with dots, of up to 128 characters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """Fixed text. `text` is read and written; `also` are other spellings that are read."""
-
-    text: str
-    also: tuple[str, ...] = ()
-
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        return (self.text, *self.also)
-
-
-@dataclass(frozen=True, slots=True)
-class Space:
-    """A place where any white space or none is read, and `text` is written."""
-
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Markup:
-    """Text that is read and dropped, such as a code fence's language or an index.
-
-    `text` is what is written, and `pattern` a regular expression of bounded length for reading.
-    """
-
-    text: str
-    pattern: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallObject:
-    """One JSON object that has a call's name and arguments; with `array` also several in a list.
-
-    Attributes:
-        name: The key of the tool's name.
-        arguments: The key of the arguments.
-        array: Several calls may be in a list.
-        listed: A single call is written in a list, too; it is also read without one.
-        joined: The text that is written between several calls, which then need no list.
-        keyed: The object has one key, the tool's name, whose value is the arguments.
-        number: The key of the call's position in the list, which is written as a text before the
-            name; empty if there is none.
-        lines: A list is written with each object on a line of its own.
-        bare_keys: The keys of name and arguments are written without quotes.
-        any_keys: Other keys that models have for name and arguments are no repair.
-        inside: For formats that are a whole reply: the keys of an outer object that may have the
-            list of calls as its value. The first one is written.
-        opens: For formats without an opening literal: the beginnings of a call, each as a row of
-            fixed texts and `ANY_SPACE`. Such an object needs both name and arguments to be a call.
-    """
-
-    name: str = "name"
-    arguments: str = "arguments"
-    array: bool = False
-    listed: bool = False
-    joined: str = ""
-    keyed: bool = False
-    number: str = ""
-    lines: bool = False
-    bare_keys: bool = False
-    any_keys: bool = False
-    inside: tuple[str, ...] = ()
-    opens: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PythonCalls:
-    """Calls as Python writes them, with literals for arguments: in a list, or one on each line.
-
-    `listed`: calls are written in a list; both ways are read. `json`: lists and objects are written
-    as JSON, and texts always in single quotes. `loose` is for formats that are a whole reply: calls
-    may be in nested lists, quotes or backticks, and separated by commas, semicolons or newlines.
-    `opens` is as in `CallObject`.
-    """
-
-    listed: bool = True
-    json: bool = False
-    loose: bool = False
-    opens: tuple[tuple[str, ...], ...] = ()
-
-
-WITH_COLONS = r"\w[\w.:/-]{0,127}"
-"""The pattern of names with colons (`namespace:name`), for formats where no colon follows."""
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """The tool's name, where it is outside of the arguments.
-
-    `before` is a prefix that is written, and dropped when read. `after` is a bounded pattern of a
-    suffix to be dropped (an index), and `after_text` the suffix that is written. A pattern has to
-    match each beginning of a text that it matches, because a stream may pause anywhere: one
-    character or class, followed by others with `?` or `{0,24}`. `doubled`: `f.f` is read as `f`, as
-    some models repeat the name as a namespace, unless a tool is called `f.f`.
-    """
-
-    pattern: str = r"\w[\w./-]{0,127}"
-    before: str = ""
-    after: str = ""
-    after_text: str = ""
-    doubled: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Arguments:
-    """One JSON object with all arguments.
-
-    With a `mark`, keys have no quotes, and strings are unescaped between two of these marks.
-    `optional`: the object may be read here but is never written; single arguments follow it.
-    `text` is the argument that any text which is no object is the value of.
-    """
-
-    mark: str = ""
-    text: str = ""
-    optional: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """An argument's name. `escaped`: `&` and `"` in it are written as `&amp;` and `&quot;`.
-
-    `valued`: the value may follow as an attribute of the tag: `" value="2" type="integer"/>`.
-    `quoted`: between quotes `>` may be in the name.
-    """
-
-    pattern: str = r"[^<>\"'\s]{1,200}"
-    escaped: bool = False
-    valued: bool = False
-    quoted: bool = False
-
-    @property
-    def regex(self) -> str:
-        """The pattern of what is read."""
-        own = rf"(?<=[\"'])[^\"'<\n]{{1,200}}+(?=[\"']|\Z)|{self.pattern}"
-        return f"(?:{own})" if self.quoted else self.pattern
-
-
-@dataclass(frozen=True, slots=True)
-class Attribute:
-    """A type name that says whether the next value is text or JSON; the fields list the names.
-
-    `hint`: any name of a type is read, as of Python, and counts only where the tool's schema says
-    nothing; entities in the value are then decoded.
-    """
-
-    text: tuple[str, ...]
-    json: tuple[str, ...]
-    hint: bool = False
-
-
-TYPE_NAME = Attribute(
-    text=("string",), json=("object", "array", "number", "integer", "boolean", "null")
+from .words import (
+    ANY_NAME,
+    ANY_SPACE,
+    THINKING,
+    TYPE_NAME,
+    WITH_COLONS,
+    Arguments,
+    CallObject,
+    Channel,
+    Elements,
+    Envelope,
+    Key,
+    Literal,
+    Many,
+    Markup,
+    Maybe,
+    Name,
+    PythonCalls,
+    Reasoning,
+    Route,
+    Space,
+    Trim,
+    Value,
+    Word,
+    flat,
+    literal_texts,
+    spellings,
 )
-"""The types of JSON schema, where a value is written with its type."""
-
-Trim: TypeAlias = OneOf["no", "newline", "newlines", "space"]
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """An argument's value as bare text, up to the literal after it.
-
-    The tool's schema or an `Attribute` decides its type; that conversion is no repair. `trim` says
-    what is removed around the value: nothing ("no"); a newline on each side where there is one
-    ("newline"), or only if both sides have one ("newlines"); or all white space ("space"). `quotes`
-    are an opening and a closing text that are removed after that if both are there.
-    """
-
-    trim: Trim = "no"
-    quotes: tuple[str, str] = ("", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Maybe:
-    """Words that may be missing, and are written if `written`; they begin with a literal."""
-
-    words: tuple[Word, ...]
-    written: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Many:
-    """Words that are repeated for each argument; they begin with a literal."""
-
-    words: tuple[Word, ...]
-
-
-TAG = re.compile(r"<(/?)([^\W\d][\w.:-]{0,127})>")
-"""An element's tag: the slash of a closing one, and the element's name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Elements:
-    """All arguments as nested elements, each named after its argument: `<key>value</key>`.
-
-    `prefix` is before every tag; the items of a list are elements called `item`. The tool's schema
-    decides the types of bare text in them. Formats with `by_tool` have no prefix: only elements
-    that the schema declares are arguments, and if it wants a string, all text up to the argument's
-    end is the value, including tags.
-    """
-
-    prefix: str
-    item: str = "item"
-
-
-Word: TypeAlias = (
-    Literal | Space | Markup | CallObject | PythonCalls | Name | Arguments
-    | Key | Attribute | Value | Maybe | Many | Elements
-)  # fmt: skip
-
-
-def spellings(word: Literal | None) -> tuple[str, ...]:
-    """Return all spellings of a fixed text; an empty tuple for None."""
-    return word.spellings if word else ()
-
-
-def flat(words: Iterable[Word]) -> Iterator[Word]:
-    """Yield all words, including those inside of `Maybe` and `Many`."""
-    for word in words:
-        yield word
-        if isinstance(word, Maybe | Many):
-            yield from flat(word.words)
-
-
-def literal_texts(words: Iterable[Word]) -> Iterator[str]:
-    """Yield every spelling of every fixed text in the words, those inside other words included."""
-    for word in flat(words):
-        if isinstance(word, Literal):
-            yield from word.spellings
-
-
-def starts_with_space(word: Many | Maybe) -> bool:
-    """Whether the words begin with literal white space, which must not be skipped before them."""
-    first = word.words[0]
-    return isinstance(first, Literal) and any(t.startswith(SPACES) for t in first.spellings)
-
-
-@dataclass(frozen=True, slots=True)
-class Reasoning:
-    """The texts that open and close reasoning. Calls inside of reasoning do not count."""
-
-    open: str
-    close: str
-
-
-THINK = Reasoning("<think>", "</think>")
-
-THINKING = (
-    THINK,
-    Reasoning("<thinking>", "</thinking>"),
-    Reasoning("<thought>", "</thought>"),
-    Reasoning("<reasoning>", "</reasoning>"),
-    Reasoning("◁think▷", "◁/think▷"),
-    Reasoning("<|begin_of_thought|>", "<|end_of_thought|>"),
-)
-"""The markers of reasoning that a format reads by default."""
-
-
-Channel: TypeAlias = OneOf["call", "reasoning", "content"]
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One kind of message, recognised by its header; `channel` says what the message contains.
-
-    `header` is a bounded pattern of the text between the message's opening text and `body`, the
-    text before its content. A group `name` in the pattern is the tool's name. `text` is the header
-    written for a call, with `{name}` for its name; without `{name}` one message has all calls.
-    `also` are other headers that models write, as `text` is written.
-    """
-
-    channel: Channel
-    header: str
-    body: str
-    text: str = ""
-    also: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """The frame of all messages: the texts that open and close them, and the kinds of messages.
-
-    Other spellings of `opens` are for a message that begins in the middle of its header, because a
-    template writes the first part; `header` matches them, too. The first of `routes` whose header
-    matches is used. The closing text may be missing: the next message also ends a message.
-    """
-
-    opens: Literal
-    routes: tuple[Route, ...]
-    closes: Literal
-
-    @property
-    def call(self) -> Route:
-        """The route whose header is written for a message that calls a tool."""
-        return next(route for route in self.routes if route.channel == "call")
-
-    @property
-    def names(self) -> bool:
-        """Whether the header of a call has the tool's name."""
-        return "(?P<name>" in self.call.header
-
-    @property
-    def one_each(self) -> bool:
-        """Whether every call is in a message of its own."""
-        return "{name}" in self.call.text
-
 
 _FOUND = (
     ("opener", slice(1), Literal),
@@ -352,7 +58,7 @@ _FOUND = (
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A wire format: how a model writes calls as text. Also a `Parser` (see `types.roles`).
+    """A wire format: how a model writes calls as text. Taken wherever a `Parser` is.
 
     Attributes:
         name: The name of the format for `format=` and `--format`.
@@ -385,7 +91,7 @@ class Format:
 
     Examples:
         >>> shape = tunaeval.formats.get("hermes")
-        >>> shape.parse('<tool_call>{"name": "ls", "arguments": {}}</tool_call>').outcome
+        >>> tunaeval.parse('<tool_call>{"name": "ls", "arguments": {}}</tool_call>', shape).outcome
         'calls'
     """
 
@@ -413,6 +119,8 @@ class Format:
     closer: Literal | None = field(init=False, repr=False, compare=False)
     call: CallObject | None = field(init=False, repr=False, compare=False)
     python: PythonCalls | None = field(init=False, repr=False, compare=False)
+    trusted: bool = field(init=False, repr=False, compare=False)
+    """Whether nothing is checked, so that nobody tries whether its calls are read back."""
 
     def __post_init__(self, checked: bool) -> None:
         words: Any = self.words  # of any type until it is checked
@@ -420,11 +128,10 @@ class Format:
             among = words[place] if isinstance(words, tuple) else ()
             found = next((word for word in among if isinstance(word, kind)), None)
             object.__setattr__(self, name, found)
+        object.__setattr__(self, "trusted", not checked)
         if not checked:
             return
-        from .check import fault_of  # noqa: PLC0415 - it imports what reads formats
-
-        if fault := fault_of(self):
+        if fault := next(filter(None, _faults(self)), None):
             raise FormatError(f"format {self.name!r}: {fault}")
 
     @classmethod
@@ -468,7 +175,7 @@ class Format:
 
         Examples:
             >>> shape = tunaeval.Format.of("mine", "<call>⟨name⟩\n⟨arguments⟩</call>")
-            >>> shape.parse('<call>ls {"depth": 1}</call>').calls[0].arguments
+            >>> tunaeval.parse('<call>ls {"depth": 1}</call>', shape).calls[0].arguments
             {'depth': 1}
         """
         try:
@@ -517,18 +224,190 @@ class Format:
             envelope = replace(envelope, routes=routes)
         return replace(self, reasoning=(), envelope=envelope, checked=False)
 
-    def parse(
-        self,
-        text: str,
-        *,
-        tools: Tools | Iterable[AnyTool] | None = None,
-        level: Level = "standard",
-        abstain: Collection[str] = (),
-    ) -> ParseResult:
-        """Read `text` in this format alone, as `tunaeval.parse` does."""
-        from tunaeval.parsing.reader import reader_of  # noqa: PLC0415 - it imports the grammar
 
-        return reader_of(self).parse(text, tools=tools, level=level, abstain=abstain)
+def _faults(form: Format) -> Iterator[str | None]:
+    yield from _type_faults(form, "", "Format")
+    if not re.fullmatch(r"[a-z0-9]+(?:[-._][a-z0-9]+)*", form.name):
+        allowed = "lower-case letters and digits, joined by '-', '.' or '_'"
+        yield f"name is {form.name!r:.60}; a name is {allowed}"
+    if form.whole or form.by_tool:
+        yield from _unmarked_faults(form)
+    else:
+        yield from _envelope_faults(form, form.envelope) if form.envelope else ()
+        # If the name is in the message's header, the block has only the arguments.
+        is_addressed = form.addressed and not form.python
+        yield order_fault(form.words, "addressed" if is_addressed else "block")
+        yield from _frame_faults(form)
+        yield from _mark_faults(form)
+    for word in flat(form.words):
+        yield from word_faults(word)
+    yield from _beside_faults(form)
+
+
+_CHOICES = {"Trim": get_args(Trim), "Channel": get_args(Channel)}
+_KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
+    "str": (str, "{0}"),
+    "bool": (bool, "True or False"),
+    "Word": (get_args(Word), "Literal({0})"),
+    "Literal": (Literal, "Literal({0})"),
+    "Reasoning": (Reasoning, "Reasoning({0}, {1})"),
+    "Route": (Route, "Route('call', 'HEADER', 'BODY')"),
+    "Envelope": (Envelope, "Envelope(Literal({0}), (Route(...), ...), Literal({1}))"),
+    "Format": (Format, "tunaeval.formats.get({0})"),
+    "Turns": (Turns, "one of tunaeval.grammar.turns.FAMILIES"),
+}
+"""The types of each field annotation, and an example of a value, in which {0} and {1} are texts."""
+
+_ANY_LENGTH = re.compile(r"(?:name|summary|(?:models|aliases)\[.*)|.*\.(?:pattern|after|header)")
+"""The places of strings without a length limit: descriptions, and patterns (bounded elsewhere)."""
+
+
+def _type_faults(value: Any, place: str, kind: str) -> Iterator[str]:
+    """Yield a message for each value, at `place` or inside, whose type is not `kind`.
+
+    `kind` is an annotation as text, as in "tuple[str, ...]"; `place` is a path, as in "words[0]".
+    """
+    kind = "" if kind.endswith(" | None") and value is None else kind.removesuffix(" | None")
+    if kind.startswith("tuple["):
+        inner, _, last = kind[6:-1].rpartition(", ")
+        if not isinstance(value, tuple) or (last != "..." and len(value) != 2):
+            yield f"{place} is {value!r:.60}; write a tuple: {_example(value, kind)}"
+            return
+        for at, one in enumerate(value):
+            yield from _type_faults(one, f"{place}[{at}]", inner)
+    elif kind in _CHOICES and value not in _CHOICES[kind]:
+        known = ", ".join(map(repr, _CHOICES[kind]))
+        yield f"{place} is {value!r:.60}; it is one of {known}"
+    elif kind == "Format" and not isinstance(value, Format | str):
+        yield f"{place} is {value!r:.60}, and no Format; of a Reader, give those in its `formats`"
+    elif kind in _KINDS and not isinstance(value, _KINDS[kind][0]):
+        yield f"{place} is {value!r:.60}; write {_example(value, kind)}"
+    elif kind == "str" and len(value) > MAX_FIXED and not _ANY_LENGTH.fullmatch(place):
+        found = f"{place} has {len(value)} characters"
+        yield f"{found}; a fixed text has {MAX_FIXED} at the most, and several may be side by side"
+    elif not place or (kind in _KINDS and kind not in ("str", "bool", "Format", "Turns")):
+        for field in fields(value):
+            yield from _type_faults(
+                getattr(value, field.name), f"{place}.{field.name}".lstrip("."), str(field.type)
+            )
+
+
+def _example(value: object, kind: str) -> str:
+    """Return an example, as Python code, of a value of the annotation `kind`.
+
+    If `value` is a string, the example contains it, as the author probably meant that.
+    """
+    text = value if isinstance(value, str) else "hermes" if "Format" in kind else "<call>"
+    signs = text[: len(text) - len(text.lstrip("<[{(|"))]
+    closer = f"{signs}/{text[len(signs) :]}" if signs else text
+    if not kind.startswith("tuple["):
+        return _KINDS[kind][1].format(f"{text!r:.60}", f"{closer!r:.60}")
+    inner, _, last = kind[6:-1].rpartition(", ")
+    second = "" if last == "..." else f" {_example(closer, last)}"
+    return f"({_example(text, inner)},{second})"
+
+
+def _is_known_shape(form: Format) -> bool:
+    """Whether a format's words are a sequence that its option, `whole` or `by_tool`, supports."""
+    match form.words:
+        case (CallObject(inside=(_, *_), listed=True),) | (PythonCalls(loose=True),):
+            return form.whole
+        case (Name(), Literal(), Arguments(mark="", optional=False)):
+            return form.whole
+        case (
+            Literal("<", ()), Name(), Literal(">", ()), Space(), Arguments(optional=True),
+            Elements(""), Space(), Literal("</", ()), Name(), Literal(">", ()),
+        ) | (
+            Literal("<", ()), Name(), Literal(">", ()), Space(), Many(),
+            Literal("</", ()), Name(), Literal(">", ()),
+        ):  # fmt: skip
+            return not form.whole
+    return False
+
+
+def _unmarked_faults(form: Format) -> Iterator[str]:
+    if not _is_known_shape(form):
+        rows = "⟨[call] inside=...⟩, ⟨calls loose⟩, or ⟨name⟩, a fixed text and ⟨arguments⟩"
+        element = r"<⟨name⟩>\n⟨arguments optional⟩⟨elements⟩\n</⟨name⟩>"
+        yield f"whole=True is for {rows}" if form.whole else f"by_tool=True is for {element}"
+    beside = form.envelope or form.around or form.dropped or form.prompted
+    if beside or form.marked is form.whole:
+        yield "whole wants marked=False, by_tool marked=True, and both nothing around the calls"
+
+
+def _frame_faults(form: Format) -> Iterator[str]:
+    call = form.call or form.python
+    if not form.opener and not (call and call.opens):
+        first, whole = shown(form.words[0]), "if it is all of a reply, whole=True and marked=False"
+        yield f"it begins with {first}, which needs `opens` to be found; or, {whole}"
+    if not form.opener and form.marked:
+        yield "nothing announces a call without fixed text before it; write marked=False"
+    if form.opener and call and call.opens:
+        yield "`opens` is for a call without fixed text"
+    for text in (*spellings(form.opener), *spellings(form.closer)):
+        if not text.strip(UNSEEN):
+            yield f"{text!r} is found everywhere; leave it out, or add a character"
+    for text in spellings(form.opener):
+        if text.strip(UNSEEN) and is_usual(text, opens_calls=True):
+            yield f"{text!r} opens a call, and is in any sentence; use a longer text"
+    if form.prompted and (not form.opener or form.envelope):
+        yield "prompted=True wants fixed text first, which the prompt then ends with"
+
+
+def _mark_faults(form: Format) -> Iterator[str]:
+    texts = [*literal_texts(form.words)]
+    keys = (form.call.name, form.call.arguments) if form.call else ()
+    if keys and len({key for key in keys if key and not re.search(r"[\"',\\]", key)}) < len(keys):
+        yield f"⟨call⟩ has the keys {keys}; write two different ones, without quotes or commas"
+    for mark in [word.mark for word in flat(form.words) if isinstance(word, Arguments)]:
+        repeats = any(mark.startswith(mark[at:]) for at in range(1, len(mark)))
+        begins = any(mark.startswith(text) or text.startswith(mark) for text in texts)
+        if mark and (re.match(r"[\w\s:,={}\[\]\"'+.-]", mark) or repeats or begins):
+            yield f"the mark {mark!r} may be in a value, a text or another mark; use other signs"
+
+
+def _beside_faults(form: Format) -> Iterator[str]:
+    calls = [*literal_texts(form.words)]
+    around = [*filter(None, literal_texts(form.around or ()))]
+    for name, text in {"separator": form.separator, "inner": form.inner or ""}.items():
+        if text.strip():
+            yield f"the {name} {text!r} would be content; write white space, or nothing"
+    for markers in form.reasoning:
+        if markers.open == markers.close or "" in (markers.open, markers.close):
+            yield f"{markers!r} cannot be distinguished; give two different texts"
+        if markers.close in calls:
+            yield f"{markers!r} close the calls too"
+    for place, texts, others in (
+        ("around", around, (*spellings(form.opener), *spellings(form.closer))),
+        ("dropped", form.dropped, (*calls, *around)),
+        ("reasoning", [markers.open for markers in form.reasoning], calls),
+    ):
+        for text in texts:
+            if is_usual(text):
+                yield f"`{place}` has {text!r}, found everywhere; it needs three characters"
+            if text in others:
+                yield f"`{place}` has {text!r}, which is fixed text of the calls; leave it out"
+
+
+def _envelope_faults(form: Format, envelope: Envelope) -> Iterator[str | None]:
+    opens, closes = envelope.opens.spellings, envelope.closes.spellings
+    if all(route.channel != "call" for route in envelope.routes):
+        yield "no route of its envelope leads to a call"
+    if not all((*opens, *closes)):
+        yield "a text that opens or closes a message is empty"
+    if both := {*opens} & {*closes}:
+        yield f"{both} both opens and closes a message"
+    for route in envelope.routes:
+        yield bound_fault(route.header)
+        if not route.body:
+            yield f"{route!r} has no `body`, so its header never ends"
+        if re.fullmatch(route.header, route.body):
+            yield f"the header {route.header!r} would swallow {route.body!r}, which ends it"
+    if not envelope.call.text and not re.fullmatch(envelope.call.header, ""):
+        header, text = envelope.call.header, "text='to={name}'"
+        yield f"the header {header!r} cannot be written: its Route has no `text`, as in {text}"
+    if form.addressed and spellings(form.opener)[:1] != (envelope.call.body,):
+        yield f"the name is in the header, so the first word has to be {envelope.call.body!r}"
 
 
 _W = TypeVar("_W", bound=Word)

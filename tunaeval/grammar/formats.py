@@ -11,7 +11,8 @@ from typing import Any
 
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS
 
-from .format import ANY_SPACE, THINKING, Channel, Envelope, Format, Literal, Reasoning, Route
+from .format import Format
+from .words import ANY_SPACE, THINKING, Channel, Envelope, Literal, Reasoning, Route
 
 
 def _format(title: str, pattern: str, **options: Any) -> Format:

@@ -28,6 +28,8 @@ from typing import Any, TypeAlias
 
 from tunaeval.types.calls import JsonObject, JsonValue
 
+from .patterns import compiled
+
 ABSENT = object()
 """Stands for a value that was left out."""
 
@@ -73,8 +75,6 @@ def _regex_fault(wish: JsonObject) -> str | None:
 
 
 def _pattern(written: str) -> Any:
-    from .patterns import compiled  # noqa: PLC0415 - a tenth of the import time, rarely needed
-
     return compiled(written)
 
 

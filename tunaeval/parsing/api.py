@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
-from tunaeval.grammar.formats import AUTO, CHAIN, FORMATS, REFUSED, SET_ALIASES, SETS
+from tunaeval.grammar.formats import FORMATS, REFUSED, SET_ALIASES
 from tunaeval.grammar.turns import Turns
 from tunaeval.registry import Registry, who
 from tunaeval.showing import brief
@@ -23,28 +23,12 @@ from tunaeval.types.wanted import refusal, wanted_items, wanted_name
 from tunaeval.workers import spread, why_unsendable
 
 from .collect import widened, without_abstaining
-from .read_back import refuse_odd_calls, written_calls
+from .read_back import refuse_odd_calls, refuse_unread, unread_fault, written_calls
 from .reader import AnyTools, Reader, Stream, known_text, known_tools, names_of, reader_of
+from .sets import READERS
 from .write import instructions_for
 
-qwen25 = Reader("qwen25", CHAIN, summary="the shapes of Qwen2.5, read side by side")
-"""Reads what the five strategies of the TunaCode harness read: structured calls (in a message),
-`<tool_call>` and `<tools>`, bare JSON, code fences, loose JSON."""
-
-auto = Reader(
-    "auto",
-    AUTO,
-    summary="finds the format in the text: all of them, read side by side",
-    wants_tools=True,
-)
-
-dots, granite, hunyuan, k2_horizon, lfm2, rwkv, telechat4, llama3, mistral, qwen3, xlam = (
-    Reader(name, forms) for name, forms in SETS.items()
-)
-
-_SETS = (auto, qwen25, dots, granite, hunyuan, k2_horizon, lfm2, rwkv, telechat4, llama3, mistral,
-         qwen3, xlam)  # fmt: skip
-_READERS: dict[str, Reader] = {reader.name: reader for reader in _SETS}
+_READERS: dict[str, Reader] = {reader.name: reader for reader in READERS}
 """Readers by name: those of the sets, and of each format that was used."""
 
 
@@ -355,6 +339,8 @@ def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 
 
     A third-party parser is wrapped, so that all its errors are `PluginError`.
 
+    Raises FormatError for a `Format` that does not read the calls that it writes.
+
     Examples:
         >>> text = '<tool_call>{"name": "ls", "arguments": {}}</tool_call>'
         >>> tunaeval.parser_for("hermes").parse(text).calls[0].name
@@ -368,8 +354,10 @@ def parser_for(format: str | Format | Reader | Parser) -> Parser:  # noqa: A002 
         found = formats.get(format)
         return reader_of(found) if isinstance(found, Format) else guarded(found)
     if isinstance(format, Reader):
+        refuse_unread(*format.formats)
         return format
     if isinstance(format, Format):
+        refuse_unread(format, *format.also)
         return reader_of(format)
     if isinstance(format, type):
         raise UsageError(f"{brief(format)} is no format: {_IS_PARSER(format)}")
@@ -403,6 +391,7 @@ def format_named(format: str | Format | Parser) -> Format:  # noqa: A002 - as in
     """Return the format of that name, to write in; refuse sets, as calls are written in one."""
     found = formats.get(format) if isinstance(format, str) else format
     if isinstance(found, Format):
+        refuse_unread(found)
         return found
     if isinstance(found, Reader):
         first, *others = found.formats
@@ -420,10 +409,22 @@ def format_named(format: str | Format | Parser) -> Format:  # noqa: A002 - as in
 _IS_PARSER = instance_of(Parser)
 
 
-class _Formats(Registry[Parser]):
+def _no_format(thing: object) -> str | None:
+    if not isinstance(thing, Format):
+        return _IS_PARSER(thing)
+    return None if thing.trusted else unread_fault(thing)
+
+
+class _Formats(Registry[Parser | Format]):
     """The registry of formats."""
 
-    def _shaped(self, thing: object, what: str, name: str) -> Parser:
+    def add(self, name: str, thing: Parser | Format) -> Parser | Format:
+        """Register a format or parser; raise FormatError for a format that is not read back."""
+        if isinstance(thing, Format):
+            refuse_unread(thing, *thing.also)
+        return super().add(name, thing)
+
+    def _shaped(self, thing: object, what: str, name: str) -> Parser | Format:
         """Name a format as it is registered, so that its calls have a name that finds it again."""
         found = super()._shaped(thing, what, name)
         if not isinstance(found, Format) or found.name == name:
@@ -435,11 +436,11 @@ class _Formats(Registry[Parser]):
         return "formats"
 
 
-formats: Registry[Parser] = _Formats(
+formats: Registry[Parser | Format] = _Formats(
     "tunaeval.parsers",
     "format or parser",
     builtins={
-        **{name: f"{__name__}:{name.replace('-', '_')}" for name in ("auto", "qwen25", *SETS)},
+        **{one.name: f"tunaeval.parsing.sets:{one.name.replace('-', '_')}" for one in READERS},
         **{
             name: "tunaeval.grammar.formats:" + name.upper().replace("-", "_").replace(".", "")
             for name in FORMATS
@@ -450,7 +451,7 @@ formats: Registry[Parser] = _Formats(
         **{alias: name for name, form in FORMATS.items() for alias in form.aliases},
     },
     refused=REFUSED,
-    check=_IS_PARSER,
+    check=_no_format,
     command="tunaeval formats",
 )
 """The registry of all formats and parsers, built-in and plug-ins, by name."""

@@ -40,7 +40,7 @@ from tunaeval.types.wanted import refusal, wanted_name
 from .api import format_named
 from .judge import as_json, trimmed
 from .read_back import written_calls
-from .reader import AnyTools, known_tools
+from .reader import AnyTools, known_tools, reader_of
 from .repair.dialects import BRACE_KEY
 from .repair.schema import (
     ANY,
@@ -164,7 +164,7 @@ def breach(text: str, form: Format, tools: Tools, *, calls_alone: bool) -> str |
     No grammar is matched: the calls that one accepts are read strictly, without a diagnosis, and
     nothing comes after the first but calls. Prose without a call may be like one (`_OF_PROSE`).
     """
-    read = form.parse(text, tools=tools, level="strict")
+    read = reader_of(form).parse(text, tools=tools, level="strict")
     for found in read.diagnoses:
         if read.calls or found.code not in _OF_PROSE:
             return f"{found.code}: {found.message}"
@@ -340,7 +340,7 @@ class _Grammar(Rules):
         # To write a call reads it back, so the calls whose names any format can write are left out.
         odd = [one for one in calls if not all(map(_PLAIN.fullmatch, (one.name, *one.arguments)))]
         text = written_calls([calls[0], *odd], self.form)
-        if self.form.parse(text, tools=tools, level="strict").outcome != "calls":
+        if reader_of(self.form).parse(text, tools=tools, level="strict").outcome != "calls":
             raise UsageError(
                 f"format {self.form.name!r} is read only with repairs, so no grammar of it can be "
                 "read strictly; name the format that the model was trained on"

@@ -8,21 +8,28 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from functools import lru_cache
+from itertools import pairwise, zip_longest
+from typing import Any
 
 import orjson
 
-from tunaeval.errors import UsageError
+from tunaeval.errors import FormatError, UsageError
 from tunaeval.grammar import (
     Elements,
     Key,
+    Literal,
     Many,
+    Maybe,
     Name,
+    Space,
+    Word,
     flat,
     literal_texts,
 )
+from tunaeval.grammar.check import fitting, shown
 from tunaeval.grammar.format import Format
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall, Tools, ToolSpec
@@ -211,3 +218,70 @@ def _markup_fault(key: str, value: JsonValue, form: Format) -> str | None:
 def _has_bare_values(form: Format) -> bool:
     """Whether the format writes values as bare text, so that only a schema says their types."""
     return any(isinstance(word, Many | Elements) for word in form.words)
+
+
+def refuse_unread(*forms: Format) -> None:
+    """Raise FormatError for a format that does not read its own calls; each is tried once."""
+    for form in forms:
+        if not form.trusted and (fault := unread_fault(form)):
+            raise FormatError(f"format {form.name!r}: {fault}")
+
+
+@lru_cache(maxsize=256)
+def unread_fault(form: Format) -> str | None:
+    """Return how calls written in the format are misread; None if all are read back unchanged.
+
+    Each spelling is tried, and each `Maybe` with and without its words.
+    """
+    alone = replace(form, also=(), reasoning=(), checked=False)
+    patterns = {type(word): getattr(word, "pattern", "") for word in flat(form.words)}
+    name = fitting(patterns.get(Name, r"\w"))[0]
+    arguments = dict(zip(fitting(patterns.get(Key, r"\w")), ("x", 1), strict=False))
+    two = (ToolCall(name, {}), ToolCall(name, arguments))
+    declared: JsonObject = {"properties": {key: {} for key in arguments}}
+    tools = Tools([ToolSpec(name, parameters=declared)]) if form.by_tool else None
+    level: Any = "standard" if form.call and form.call.bare_keys else "strict"
+    for row in (form.words, *_variants(form.words)):
+        for calls in (two[:1], two[1:], two):
+            text = render_calls(calls, replace(alone, words=row, checked=False))
+            prompt = form.opener.text if form.prompted and form.opener else ""
+            for written in {text, text.removeprefix(prompt)}:
+                found = reader_of(alone).parse(written, tools=tools, level=level)
+                read = [(call.name, call.arguments) for call in found.calls]
+                lost = read != [(call.name, call.arguments) for call in calls]
+                lost |= any(one.code == "unclosed" for call in found.calls for one in call.repairs)
+                if lost or found.diagnoses or found.content.strip():
+                    why = found.diagnoses[0].message if found.diagnoses else f"{read!r:.200}"
+                    advice = "begin each word with something that the word before it cannot read"
+                    advice = next(_swallowing(flat(row)), advice)
+                    why = f"{written!r:.200} is read as {why}; {advice}"
+                    return f"what it writes is not what it reads: {why}"
+    return None
+
+
+def _variants(row: tuple[Word, ...]) -> Iterator[tuple[Word, ...]]:
+    """Yield each variant of a row of words: one other spelling, or one `Maybe` in or out."""
+    for at, word in enumerate(row):
+        others: list[Word] = []
+        if isinstance(word, Literal):
+            others = [Literal(text) for text in word.also]
+        elif isinstance(word, Many):
+            others = [replace(word, words=inner) for inner in _variants(word.words)]
+        elif isinstance(word, Maybe):
+            others = [replace(word, words=inner, written=True) for inner in _variants(word.words)]
+            others.append(replace(word, written=not word.written))
+        yield from ((*row[:at], other, *row[at + 1 :]) for other in others)
+
+
+def _swallowing(row: Iterable[Word]) -> Iterator[str]:
+    """Yield which word's pattern matches the next word's beginning, with advice."""
+    for word, after in pairwise(row):
+        pattern = r"\s*" if isinstance(word, Space) else getattr(word, "pattern", None)
+        text = getattr(after, "text", "")
+        if isinstance(word, Elements) and not (word.prefix and text.startswith(word.prefix)):
+            found = "⟨elements⟩ needs a prefix before each tag, with which the next text begins"
+            yield f"{found}, as in ⟨elements prefix=!⟩!</do>; without a prefix write a Parser"
+        starts = ("", *fitting(pattern)[:1]) if pattern and isinstance(text, str) and text else ()
+        if any(re.fullmatch(pattern or "", start + text[0]) for start in starts):
+            found = f"{shown(word)} with the pattern {pattern!r} would swallow the beginning of"
+            yield f"{found} {text!r}; leave its first character out of the pattern"

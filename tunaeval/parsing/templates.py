@@ -41,9 +41,10 @@ from jinja2.utils import Namespace
 from jinja2.visitor import NodeTransformer
 
 from tunaeval.errors import UsageError
-from tunaeval.grammar.format import THINKING, Format
+from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.grammar.turns import FAMILIES, Pair, Turns
+from tunaeval.grammar.words import THINKING
 from tunaeval.limits import (
     MAX_TEMPLATE_SIZE,
     MAX_TEMPLATE_TOKENS,
@@ -52,12 +53,11 @@ from tunaeval.limits import (
     TEMPLATE_STEP,
 )
 from tunaeval.showing import brief
-from tunaeval.types.calls import ToolCall, Tools, ToolSpec
-from tunaeval.types.exchange import openai_call
+from tunaeval.types.calls import ToolCall, Tools, ToolSpec, openai_call
 
-from .api import auto
 from .read_back import misread
 from .reader import reader_of
+from .sets import auto
 from .write import render_calls
 
 ArgumentsKind: TypeAlias = OneOf["object", "text"]

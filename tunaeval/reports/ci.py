@@ -16,12 +16,12 @@ from typing import NamedTuple
 from xml.sax.saxutils import XMLGenerator
 from xml.sax.xmlreader import AttributesImpl
 
+from tunaeval.files.new_files import new_file, write_text
 from tunaeval.showing import visible
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Report, ScenarioResult
 
-from .files import RunsWriter, new_file, write_text
-from .tables import verdict_of
+from .tables import RunsWriter, verdict_of
 from .wording import (
     calls_words,
     expected_words,

@@ -18,13 +18,15 @@ from typing import get_args
 from uuid import UUID
 
 from tunaeval.files.keys import mapped
+from tunaeval.files.new_files import new_bytes, write_text
+from tunaeval.files.records import json_text
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import CallRecord, Report, RunOutcome, ScenarioResult
 
-from .files import RunsWriter, new_bytes, write_text
-from .json import json_text, seconds, sound
+from .json import seconds, sound
 from .summary import INFRASTRUCTURE
+from .tables import RunsWriter
 from .wording import expected_words, warnings
 
 _VERSION = {"schema_version": "0.3.0"}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
 
-from tunaeval.files.records import decode, encode
+from tunaeval.files.new_files import new_text
+from tunaeval.files.records import json_text
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Report
 
-from .files import new_text
 from .wording import warnings
 
 
@@ -24,14 +23,6 @@ def summary_object(report: Report) -> JsonObject:
         "directory": report.directory,
         "run": report.run.model_dump(),
     }
-
-
-def json_text(value: JsonObject) -> str:
-    """Return `value` as JSON on one line of printable ASCII, which is safe on any terminal.
-
-    Lone surrogates are kept; values that JSON lacks are written as `tunaeval.files` writes them.
-    """
-    return json.dumps(decode(encode(value))).replace("\x7f", r"\u007f")
 
 
 def sound(text: str) -> str:

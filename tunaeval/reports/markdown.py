@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from tunaeval.files.new_files import write_text
 from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
 
-from .files import RunsWriter, write_text
+from .tables import RunsWriter
 from .wording import counts, effort, expected_words, got_words, reactions, remarks, rows
 
 LIMIT = 400

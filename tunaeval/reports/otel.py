@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tunaeval.files.new_files import new_text
+from tunaeval.files.records import json_text
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Report, ScenarioResult
 
-from .files import RunsWriter, new_text
-from .json import json_text, seconds, sound
+from .json import seconds, sound
 from .summary import INFRASTRUCTURE
+from .tables import RunsWriter
 
 _NAME = "gen_ai.evaluation"
 

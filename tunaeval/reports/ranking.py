@@ -18,7 +18,7 @@ from string import ascii_lowercase
 from typing import ClassVar, TextIO, TypeAlias
 
 from tunaeval.matching.assignment import NO_OTHERS
-from tunaeval.showing import counted, shows
+from tunaeval.showing import counted, shows, visible
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.messages import Prices, Usage
@@ -460,7 +460,8 @@ def show_ranking(ranking: Ranking, stream: TextIO) -> None:
         brief = page.width < PLAIN_WIDTH
         rows = [
             TableRow("", f"{one.name.cell} {one.name.words}",
-                     ("not ranked" if brief and one.not_ranked else row[3], *row[4:]))
+                     ("not ranked" if brief and one.not_ranked else row[3], *row[4:6],
+                      visible(row[6], _LETTERS), *row[7:]))
             for one, row in zip(ranking.cells, table_rows(ranking), strict=True)
         ]  # fmt: skip
         draw_table(page, ("cell", *COLUMNS[3:]), rows)
@@ -468,6 +469,10 @@ def show_ranking(ranking: Ranking, stream: TextIO) -> None:
             left_out = [one for one in ranking.cells if one.not_ranked]
             print_lines(page, (f"{one.title} is {one.not_ranked}" for one in left_out))
         print_lines(page, (*lines_below(ranking), *_confusion(ranking.cells)))
+
+
+_LETTERS = 12
+"""The most characters of ties on a terminal: of 200 cells one may be in thousands of groups."""
 
 
 def ranking_markdown(ranking: Ranking) -> str:

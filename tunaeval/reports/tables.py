@@ -8,24 +8,40 @@ Parquet has the same columns with types, is written in batches, and needs the ex
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tunaeval.errors import UsageError
+from tunaeval.files.new_files import new_file, new_text
 from tunaeval.showing import visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult
 
-from .files import RunsWriter, new_file, new_text
 from .summary import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format
 from .wording import expected_words, got_words
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class RunsWriter:
+    """A `Writer` of a file on one or more runs, or with `writes_folder` of files in a directory,
+    which may exist; `available` says why it cannot write, or None.
+    """
+
+    name: str
+    write_runs: Callable[[Sequence[Report], Path], None]
+    available: Callable[[], str | None] = lambda: None
+    writes_folder: bool = False
+
+    def write(self, report: Report, path: Path) -> None:
+        self.write_runs([report], path)
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -70,18 +86,8 @@ def frame_of(rows: Sequence[JsonObject], library: str) -> Any:
         frames = import_module(library)
     except ImportError as error:
         raise UsageError(f"this needs {library} ({error}); pip install {library}") from error
-    names = rows[0] if rows else COLUMNS
-    columns = {name: [*_column(rows, name)] for name in names}
-    if library == "pandas":
-        return frames.DataFrame(columns)
-    kinds = {
-        **dict.fromkeys(LISTS, frames.List(frames.String)),
-        **dict.fromkeys(NUMBERS, frames.Float64),
-        **dict.fromkeys(WHOLE_NUMBERS, frames.Int64),
-        **dict.fromkeys(TRUTHS, frames.Boolean),
-    }
     return frames.DataFrame(
-        columns, schema={name: kinds.get(name, frames.String) for name in names}
+        {name: [*_column(rows, name)] for name in (rows[0] if rows else COLUMNS)}
     )
 
 

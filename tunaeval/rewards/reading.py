@@ -32,13 +32,14 @@ from unicodedata import category
 
 import orjson
 
-from tunaeval.grammar.format import THINKING
 from tunaeval.grammar.turns import FAMILIES, PROMPTED, Turns
-from tunaeval.parsing.api import auto, parse, parser_for
+from tunaeval.grammar.words import THINKING
+from tunaeval.parsing.api import parse, parser_for
 from tunaeval.parsing.collect import widened, without_abstaining
 from tunaeval.parsing.finder import finder_of
 from tunaeval.parsing.message import structured as read_items
 from tunaeval.parsing.reader import Reader
+from tunaeval.parsing.sets import auto
 from tunaeval.types.calls import ARGUMENTS_KEYS, NAME_KEYS, Span, ToolCall, Tools
 from tunaeval.types.exchange import field_of, text_of
 from tunaeval.types.json_text import RepeatedKeyError, decoded, decoded_or

@@ -12,8 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple, get_args
 
-from tunaeval.grammar.format import Format, spellings
+from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import AUTO
+from tunaeval.grammar.words import spellings
 from tunaeval.parsing.api import parser_for
 from tunaeval.parsing.reader import Reader
 from tunaeval.types.exchange import field_of, text_of

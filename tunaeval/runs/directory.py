@@ -430,7 +430,7 @@ class Journal:
 _SAME = (
     "suite", "suite_digest", "scenarios", "client", "format", "level", "profile", "calls",
     "abstain", "ask", "constrain", "prompt_digest", "repeats", "attempts", "max_tokens",
-    "temperature", "seed", "deadline_seconds",
+    "temperature", "seed", "deadline_seconds", "sandbox",
 )  # fmt: skip
 """Options that affect the results; `concurrency` does not."""
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,7 @@ from tunaeval.registry import words_of
 from tunaeval.showing import brief
 from tunaeval.tasks import suites
 from tunaeval.tasks.grades import Met, grade, obeyed, partial_of, reported
+from tunaeval.tasks.sandbox import Sandbox, sandbox_of
 from tunaeval.tasks.space import Snapshot, Workspace
 from tunaeval.tasks.suites.bfcl_classes import class_tools
 from tunaeval.tasks.toolbox import not_run, workspace_tools
@@ -99,8 +101,9 @@ class Environment:
     `Workspace` and an `Episode`; None means the eight tools of a workspace, or those that a suite
     of BFCL has. `user` is called with the messages and the episode each time the model has answered
     and the scenario's own user turns are used up; it returns the user's next message or None, and
-    may be a coroutine function. Raises ToolsError for a tool that cannot be run, and UsageError for
-    a function that does not take these two arguments.
+    may be a coroutine function. In a `sandbox` are the commands of tasks, programs of checks, and
+    commands that are whole agents. Raises ToolsError for a tool that cannot be run, and UsageError
+    for a function that does not take these two arguments.
 
     Examples:
         >>> def ask(question: str) -> str:
@@ -114,6 +117,7 @@ class Environment:
     tools: Mapping[str, AnyTool] | Iterable[AnyTool] | ToolMaker | None = None
     user: User | None = None
     checks_seconds: float = CHECKS_SECONDS
+    sandbox: Sandbox | None = None
 
     def __post_init__(self) -> None:
         """Check the tools that are known before a task begins, and what the functions take."""
@@ -136,21 +140,26 @@ class Environment:
         return self.tools
 
 
+def sandboxed(
+    environment: Environment | None, name: str | None, binds: Iterable[str | os.PathLike[str]]
+) -> Environment | None:
+    """Return the environment with a sandbox (see `sandbox_of`), or as it is without one."""
+    sandbox = sandbox_of(name, binds)
+    return (
+        environment if sandbox is None else replace(environment or Environment(), sandbox=sandbox)
+    )
+
+
 def _check_takes(function: object, name: str, first: str) -> None:
     """Raise UsageError for a function that cannot be called with its first argument and episode."""
-    if not callable(function):
-        return
     try:
-        signature = inspect.signature(function)
-    except ValueError:  # a function written in C may have none
+        if callable(function):
+            inspect.signature(function).bind(None, None)
+    except TypeError as error:
+        wanted = f"wanted a function that takes ({first}, episode)"
+        raise UsageError(f"{name} is {brief(function)}: {error}; {wanted}") from None
+    except ValueError:  # a function written in C may have no signature
         return
-    try:
-        signature.bind(None, None)
-    except TypeError:
-        raise UsageError(
-            f"{name} is {brief(function)}, which takes {signature}; wanted a function that takes "
-            f"({first}, episode)"
-        ) from None
 
 
 async def drive(
@@ -168,26 +177,44 @@ async def drive(
     """
     async with AsyncExitStack() as stack:
         try:
-            workspace = stack.enter_context(_workspace(trial.scenario.task or Task()))
+            workspace = stack.enter_context(
+                workspace_of(trial.scenario.task or Task(), environment)
+            )
             opened = [McpServer(place, workspace=workspace) for place in servers]
             for server in opened:
                 await stack.enter_async_context(server)
-            episode = _episode(trial)
-            tools = await _made_tools(environment, workspace, episode)
+            driver = await driver_of(trial, workspace, environment, ask, opened)
         except TransportFailure as caught:
             failure = caught
         except (OSError, WorkspaceError) as error:
             failure = TransportFailure(words_of(error), kind="workspace")
         else:
-            driver = _Driver(trial, episode, workspace, environment, ask, opened, tools)
             return await conclude(conversation, driver.answer)
         return await conclude(conversation, lambda _: asyncio.sleep(0, failure))
 
 
-def _workspace(task: Task) -> Workspace:
+async def driver_of(
+    trial: Trial,
+    workspace: Workspace,
+    environment: Environment,
+    ask: Ask,
+    servers: Sequence[McpServer] = (),
+) -> Driver:
+    """Return what drives an episode whose workspace is there. Raises TransportFailure if its tools
+    cannot be made, UsageError if nothing runs one of them.
+    """
+    episode = _episode(trial)
+    tools = await _made_tools(environment, workspace, episode)
+    return Driver(trial, episode, workspace, environment, ask, servers, tools)
+
+
+def workspace_of(task: Task, environment: Environment) -> Workspace:
     """Return the task's workspace, from whose commands the tasks of the package are hidden."""
     hidden = str(files(suites).joinpath("tasks"))
-    return Workspace(task.contents(), commands=task.commands, pages=task.pages, hidden=hidden)
+    return Workspace(
+        task.contents(), commands=task.commands, pages=task.pages, hidden=hidden,
+        sandbox=environment.sandbox,
+    )  # fmt: skip
 
 
 def seed_of(options: RunOptions, scenario: Scenario, repeat: int) -> str:
@@ -207,17 +234,15 @@ async def _made_tools(
     try:
         async with asyncio.timeout(environment.checks_seconds):
             return await beside(environment.tools_in, workspace, copied(episode))
-    except TimeoutError:
-        words = f"they took over {environment.checks_seconds:g} s"
-    except (Exception, SystemExit) as error:
-        if isinstance(error, TunaevalError):
-            raise
+    except TunaevalError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - the author's function raised it
         words = words_of(error)
     raise TransportFailure(f"the episode's tools cannot be made: {words}", kind="tools")
 
 
 @dataclass(slots=True)
-class _Driver:
+class Driver:
     """Does what each step of an episode asks for; the client's pauses do not count as its time."""
 
     trial: Trial
@@ -314,6 +339,8 @@ class _Driver:
         if not isinstance(records, tuple):
             return records
         before = self.seen
+        if self.workspace.excess():
+            return OutOfTime("disk")
         self.seen = await beside(self.workspace.snapshot, before)
         return Results(records, before.changes(self.seen).paths)
 
@@ -389,6 +416,9 @@ async def _graded(
         after=await beside(workspace.snapshot, seen),
         results=(*results, *(ran.results if ran else ())),
         reference=task.solved(),
+        succeeded=None
+        if ran
+        else frozenset(one.tool for turn in end.turns for one in turn.results if one.ok),
         seed=episode.seed,
         episode=episode,
         ended=end.ended,
@@ -402,6 +432,8 @@ async def _graded(
     except TimeoutError:
         words = f"the checks took over {seconds:g} s and were left behind"
         records = (CheckRecord(check="all", ok=None, reason=words),)
+    if words := workspace.excess() or "":
+        records += (CheckRecord(check="workspace", ok=False, reason=words, turn=state.turns),)
     return TaskRecord(
         ended=end.ended,
         ended_by=(ran.words or None) if ran else None,
@@ -507,9 +539,10 @@ async def drive_agent(trial: Trial, agent: Agent, environment: Environment) -> S
     record, failure = TaskRecord(ended="failure"), None
     turns: tuple[Turn, ...] = ()
     try:
-        with _workspace(task) as workspace:
+        with workspace_of(task, environment) as workspace:
             place, faults = str(workspace.path), tuple(one.written() for one in task.faults)
-            work = AgentTask(scenario.prompt, place, limit, scenario.id, trial.repeat, faults)
+            identity = (scenario.id, trial.repeat, faults, environment.sandbox)
+            work = AgentTask(scenario.prompt, place, limit, *identity)
             # Some agents stop by themselves in time.
             ran = await in_time(agent, lambda: agent.work(work), limit, grace=_GRACE_SECONDS)
             ran = copied(ran)  # the agent may go on changing what it returned

@@ -20,6 +20,7 @@ from tunaeval.matching.profiles import profile_of
 from tunaeval.parsing.reader import abstaining_names
 from tunaeval.registry import who
 from tunaeval.showing import brief
+from tunaeval.tasks.sandbox import Sandbox
 from tunaeval.types.calls import STRUCTURED, JsonObject
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.roles import Agent, Client, Parser
@@ -113,12 +114,16 @@ def run_info(
     options: RunOptions,
     told: Asking,
     run_id: str | None,
+    sandbox: Sandbox | None = None,
 ) -> RunInfo:
     """Return the description of a run, with all that is needed to make the same run again."""
     if run_id is not None and (not run_id or Path(run_id).name != run_id):
         raise UsageError(f"run_id is {run_id!r}; wanted the name of a directory, without a path")
     model, details = model_of(client)
-    headings = [told.heading, getattr(client, "heading", None)]
+    own = getattr(client, "heading", None) if sandbox is None else sandbox.heading
+    if sandbox is not None and isinstance(client, Agent) and not hasattr(client, "sandbox"):
+        own = f"{sandbox.heading}; the agent itself is not in it"
+    headings = [told.heading, own]
     suite_digest, scenarios_digest = suite.digests()
     return RunInfo(
         **born(suite.name, run_id),
@@ -129,6 +134,8 @@ def run_info(
         unreadable=suite.unreadable,
         as_written=suite.as_written,
         scenarios=len(suite.scenarios),
+        split=suite.part,
+        sandbox=None if sandbox is None else sandbox.as_json(),
         client=client.name,
         model=model,
         model_details=details,

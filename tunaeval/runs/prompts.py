@@ -150,7 +150,7 @@ def asked_by(told: Asking, suite: Suite, scenario: Scenario, tools: Tools) -> As
     return told if own is suite else told.remade(own)
 
 
-def asking_by(suite: Suite, ask: Ask, parser: Parser, constrain: bool | str) -> Asking:
+def asking_by(suite: Suite, ask: Ask, parser: Parser | Format, constrain: bool | str) -> Asking:
     """Prepare the requests of a run whose replies this parser reads."""
     if not constrain:
         return asking(suite, ask)
@@ -158,10 +158,12 @@ def asking_by(suite: Suite, ask: Ask, parser: Parser, constrain: bool | str) -> 
     return asking(suite, ask, form=form, constrain=constrain)
 
 
-def reader_of_bound(parser: Parser, constrain: bool | str) -> Parser:
+def reader_of_bound(parser: Parser | Format, constrain: bool | str) -> Parser:
     """Return what reads the replies: for `auto` with a grammar it is `hermes` alone, as a grammar
     has calls of one format, and a call of another one is prose to it.
     """
+    if isinstance(parser, Format):
+        return parser_for(parser)
     return parser_for("hermes") if constrain and parser.name == "auto" else parser
 
 

@@ -29,7 +29,8 @@ from typing import Any, TypeAlias
 from tunaeval.errors import TransportFailure
 from tunaeval.parsing.message import lost_calls
 from tunaeval.showing import counted
-from tunaeval.tasks.grades import FinalState, UserTurn, again, grade, partial_of, recovered
+from tunaeval.tasks.grades import again, grade, partial_of, recovered
+from tunaeval.tasks.state import FinalState, UserTurn
 from tunaeval.types.calls import JsonObject, ToolCall, Tools
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.json_text import json_object
@@ -61,8 +62,11 @@ from .episode import (
 from .prompts import Ask, Asking, dumped, said
 
 
+@dataclass(frozen=True, slots=True)
 class OutOfTime:
-    """Sent in place of an answer when the episode's time is over."""
+    """Sent in place of an answer when the episode's time, or its room on the disk, is over."""
+
+    ended: Ending = "seconds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +199,9 @@ def _turn(
     if calls:
         ran = yield Run(calls, out)
         if not isinstance(ran, Results):
-            return ran if isinstance(ran, TransportFailure) else "seconds"
+            if isinstance(ran, TransportFailure):
+                return ran
+            return ran.ended if isinstance(ran, OutOfTime) else "seconds"
         state.turns[-1] = replace(turn, results=ran.records, touched=ran.touched)
         state.messages += _calls_and_results(result, calls, ran.records, state.asking)
     done = task.done

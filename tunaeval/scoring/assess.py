@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, cast
 
 from tunaeval.errors import UsageError
-from tunaeval.types.roles import Scorer, Transcript
+from tunaeval.types.conversations import Transcript
+from tunaeval.types.roles import Scorer
 from tunaeval.types.runs import (
     CategoryScore,
     ScoreDetails,

@@ -32,10 +32,9 @@ import orjson
 
 from tunaeval.tools.success import INTERRUPTED, Success, returned
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
-from tunaeval.types.conversations import results_of
+from tunaeval.types.conversations import Transcript, results_of
 from tunaeval.types.history import History, HistoryCall
 from tunaeval.types.messages import Message, ToolExecution
-from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore
 
 from .running_tests import shows_failed_tests

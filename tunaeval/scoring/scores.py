@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import Any, Literal, Unpack
 
 from pydantic import ValidationError
 
@@ -23,11 +23,11 @@ from tunaeval.matching.api import read_calls
 from tunaeval.matching.calls import is_same_tool
 from tunaeval.showing import brief, shows_keywords
 from tunaeval.tools.specs import to_tools
-from tunaeval.types.conversations import Checked, Conversation
+from tunaeval.types.conversations import Checked, Conversation, Transcript
 from tunaeval.types.history import History
 from tunaeval.types.messages import Message, ToolExecution
 from tunaeval.types.parsing import ParseResult
-from tunaeval.types.roles import Client, Scorer, Transcript
+from tunaeval.types.roles import Client, Scorer
 from tunaeval.types.runs import SCORES_VERSION, ScoreRecord, ScoreResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_path, wanted_seconds
 
@@ -35,15 +35,11 @@ from .assess import FIXED, assess, scorers_of
 from .checks import Checking
 from .goal import GOAL, is_decided
 from .history import history_of
+from .judging.judge import Judge, judged
+from .keywords import ScoreKeywords
 from .scorers import ScoringFunction, scorer_of, waits
 from .scorers import scorers as known_scorers
-from .sessions import ScoreKeywords
 from .settings import USUAL_SETTINGS, ScoreSettings
-
-if TYPE_CHECKING:
-    # At run time this is imported only if there is a judge.
-    from .judging.judge import Judge
-
 
 CHECK_SECONDS = 60.0
 
@@ -293,8 +289,6 @@ def _judged(
     """Return the scorers, with the judge in place of its categories, except `decided` ones."""
     if judge is None:
         return scorers
-    from .judging.judge import Judge, judged  # noqa: PLC0415 - rarely needed
-
     return judged(scorers, judge if isinstance(judge, Judge) else Judge(judge), but=decided)
 
 

@@ -16,26 +16,23 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from tunaeval.errors import UnknownNameError, UsageError
+from tunaeval.tools.frameworks import recorders_of, wrap_tool
 from tunaeval.tools.recorder import ContextRecorder, Inbox, Recorder, Router, SessionRecorder
 from tunaeval.types.wanted import any_path
+
+from .keywords import ScoreKeywords, SessionKeywords
 
 if TYPE_CHECKING:
     # These import pydantic, which a session that is off does not need.
     from tunaeval.types.messages import ToolExecution
-    from tunaeval.types.roles import Client, Scorer
-    from tunaeval.types.runs import Expectation, ExpectedCall, ScoreResult
-
-    from .checks import Check
-    from .judging.judge import Judge
-    from .scorers import ScoringFunction
-    from .settings import ScoreSettings
+    from tunaeval.types.runs import ScoreResult
 
 
 Tool = TypeVar("Tool")
@@ -277,8 +274,6 @@ def wrapped(tool: Tool, recorder: Recorder) -> Tool:
 
     Scoring may run unattended, and an agent without the tool would behave differently.
     """
-    from tunaeval.tools.frameworks import wrap_tool  # noqa: PLC0415 - see the top
-
     try:
         return wrap_tool(tool, recorder)
     except Exception as fault:  # noqa: BLE001 - as above
@@ -290,8 +285,6 @@ def routed(tool: Tool, inbox: Inbox) -> Tool:
     """Like `wrapped`, but the tool reports to this inbox and to those of sessions that wrap it
     later. A tool that is recorded for sessions already is returned unchanged.
     """
-    from tunaeval.tools.frameworks import recorders_of, wrap_tool  # noqa: PLC0415 - see the top
-
     try:
         found = tuple(recorders_of(tool))
         routers = [one for one in found if isinstance(one, Router)]
@@ -315,35 +308,6 @@ def _words(error: BaseException) -> str:
         return f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001 - an exception's __str__ may raise, too
         return type(error).__name__
-
-
-class ScoreKeywords(TypedDict, total=False):
-    """The optional keywords of `tunaeval.score`, except `executions` and `start`."""
-
-    preset: str
-    categories: Iterable[str | Scorer | ScoringFunction]
-    settings: ScoreSettings
-    check: Check | None
-    check_timeout: float
-    expect: Expectation | Mapping[str, Any] | None
-    forbid: Sequence[str | Mapping[str, Any] | ExpectedCall]
-    judge: Judge | Client | None
-    notes: Sequence[str]
-
-
-class TaskKeywords(ScoreKeywords, total=False):
-    """The keywords of a session, except the query and the messages."""
-
-    start: int | None
-    out: Path | str | None
-    recorder: Recorder | None
-    enabled: bool
-
-
-class SessionKeywords(TaskKeywords, total=False):
-    """The keywords of a session, except the query."""
-
-    messages: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,12 +392,12 @@ def _items(messages: object) -> Sequence[object] | None:
 
 def _alike(one: object, other: object) -> bool:
     """Whether two messages are equal, or are read alike, as an object and its dump are."""
-    from tunaeval.data.adapters import to_messages  # noqa: PLC0415 - as above
+    from tunaeval.data.adapters.documents import read_conversation  # noqa: PLC0415 - as above
 
     try:
         if one == other or _fields(one) == _fields(other):
             return True
-        return to_messages([one]) == to_messages([other])
+        return read_conversation([one]).messages == read_conversation([other]).messages
     except Exception:  # noqa: BLE001 - messages of others may raise anything when compared
         return False
 

@@ -26,7 +26,8 @@ from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client
 from tunaeval.types.wanted import refusal
 
-from .sessions import ScoringSession, SessionKeywords, TaskKeywords, wrapped
+from .keywords import SessionKeywords, TaskKeywords
+from .sessions import ScoringSession, wrapped
 
 if TYPE_CHECKING:
     # This imports pydantic, which is not needed while scoring is off.

@@ -15,6 +15,7 @@ from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.message import lost_calls
 from tunaeval.registry import who, words_of
 from tunaeval.showing import brief, counted
+from tunaeval.tools.success import returned
 from tunaeval.types.calls import Tools
 from tunaeval.types.conversations import Conversation
 from tunaeval.types.runs import CheckRecord, Expectation, ExpectedCall
@@ -33,10 +34,11 @@ from tunaeval.types.tasks import (
 )
 from tunaeval.types.wanted import refusal
 
-from .grades import FinalState, grade, says_nothing
+from .grades import grade, says_nothing
 from .named import made_check
 from .returned import Contents, drawn
 from .space import Workspace
+from .state import FinalState
 
 _CHECK: TypeAdapter[Check] = TypeAdapter(Check)
 
@@ -199,11 +201,15 @@ class Checks:
             for turn, one in enumerate(replies, 1) if not one.tool_calls
             for call in lost_calls(one, parse_message(one), None)
         ]  # fmt: skip
+        names = {call.id: call.name for _, call in numbered}
         results: list[tuple[int, str]] = []
+        succeeded: set[str] = set()
         turn = 0
         for one in conversation.messages:
             turn += one.role == "assistant"
             results += [(turn, one.content)] if one.role == "tool" else []
+            if one.tool_call_id in names and not one.is_error and returned(one.content).ok:
+                succeeded.add(names[one.tool_call_id])
         return FinalState(
             prompt=conversation.query or "",
             answer=answers[-1] if answers else "",
@@ -218,4 +224,5 @@ class Checks:
             lost=tuple(lost),
             reference=self._reference,
             seed=self._seed,
+            succeeded=frozenset(succeeded) if results else None,
         )

@@ -41,6 +41,7 @@ from tunaeval.tools.launching import launched
 from tunaeval.tools.processes import Child, Kept
 
 from .confined import Confined, Parts, check_kind, name_fits, plain, walked
+from .sandbox import Sandbox
 
 PATH_WORD = "{path}"
 
@@ -459,16 +460,28 @@ def run_command(
     output_bytes: int = OUTPUT_BYTES,
     hidden: str | None = "",
     apart: bool = False,
+    sandbox: Sandbox | None = None,
+    workspace: Path | None = None,
+    shown: Sequence[str] = (),
 ) -> Ran:
     """Run a command in a folder and wait for it; it inherits the descriptors `files`.
 
     It runs below a supervisor and in a domain of its own (see `launching`), with the directory
     `hidden` hidden from it, if that is not empty; None is for a trusted command, which needs
-    neither. With `apart`, Python imports nothing from the folder or a script's directory. Raises
-    `WorkspaceError` if it cannot be started.
+    neither. With `apart`, Python imports nothing from the folder or a script's directory. In a
+    `sandbox` it writes to the `workspace` (by default the folder), and reads the files `shown`.
+    Raises `WorkspaceError` if it cannot be started.
     """
     environment = {**_ENVIRONMENT, **({"PYTHONSAFEPATH": "1"} if apart else {})}
-    with _started(words, folder, files, hidden, environment) as process:
+    line = _line(words)
+    if hidden is not None:
+        check_system()
+        if sandbox is None:
+            line = launched(line, hidden=hidden)
+        else:
+            environment = sandbox.environment(environment)
+            line = sandbox.launched(line, workspace or folder, hidden=hidden, shown=shown)
+    with _started(line, words, folder, files, environment) as process:
         printed = Kept(process.out, first=output_bytes + 1)
         code = process.wait(seconds)
     kept = printed.whole()
@@ -486,28 +499,27 @@ def check_system() -> None:
         )
 
 
-def _started(
-    words: Words,
-    folder: Path,
-    files: Sequence[int],
-    hidden: str | None,
-    environment: Mapping[str, str],
-) -> Child:
-    if hidden is not None:
-        check_system()
+def _line(words: Words) -> list[str]:
+    """Return the words with the path of their program."""
     program = sys.executable if words[0] in {"python", "python3"} else words[0]
     found = program if "/" in program else shutil.which(program, path=_PATH)
     if found is None:
         raise WorkspaceError(f"there is no program {words[0]!r:.60} on this machine")
-    line = [found, *words[1:]]
+    return [found, *words[1:]]
+
+
+def _started(
+    line: Sequence[str],
+    words: Words,
+    folder: Path,
+    files: Sequence[int],
+    environment: Mapping[str, str],
+) -> Child:
     try:
         return Child(
-            line if hidden is None else launched(line, hidden=hidden),
-            folder=folder,
-            environment=environment,
-            files=files,
-            supervised=hidden is not None,
-        )
+            line, folder=folder, environment=environment, files=files,
+            supervised=len(line) > len(words),
+        )  # fmt: skip
     except (OSError, ValueError) as error:
         raise WorkspaceError(f"the command {shlex.join(words)!r:.80}: {error}") from error
 

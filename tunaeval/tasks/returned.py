@@ -32,6 +32,7 @@ from tunaeval.types.json_text import decoded_or
 from tunaeval.types.tasks import CaseRecord, ReturnsCheck
 
 from .commands import run_command
+from .sandbox import Sandbox
 from .space import Snapshot, Workspace
 
 Contents: TypeAlias = Mapping[str, str | bytes]
@@ -105,7 +106,12 @@ def contents_of(workspace: Workspace, after: Snapshot | None) -> Contents:
 
 
 def outcomes(
-    check: ReturnsCheck, cases: Sequence[Drawn], contents: Contents, *, hidden: str | None = None
+    check: ReturnsCheck,
+    cases: Sequence[Drawn],
+    contents: Contents,
+    *,
+    hidden: str | None = None,
+    sandbox: Sandbox | None = None,
 ) -> list[JsonObject | None]:
     """Return the outcome of each case, None if there is no report: one process per set of files.
 
@@ -118,7 +124,7 @@ def outcomes(
         ran = _reference_ran if hidden is None else _ran
         try:
             files = tuple({**contents, **alike[0].files}.items())
-            report = ran(check.returns, arguments, files, check.seconds, hidden)
+            report = ran((check.returns, arguments), files, check.seconds, hidden, sandbox)
         except WorkspaceError:  # such as a path that is a file and a directory
             report = b""
         found += _read(report, len(alike))
@@ -128,11 +134,11 @@ def outcomes(
 
 
 def _ran(
-    returns: str,
-    arguments: str,
+    called: tuple[str, str],
     files: tuple[tuple[str, str | bytes], ...],
     seconds: float,
     hidden: str | None,
+    sandbox: Sandbox | None,
 ) -> bytes:
     """Return the report of a process; the modules of a reference are in no file that has a name."""
     kept = {path: as_text(one) for path, one in files if hidden is None and path.endswith(".py")}
@@ -141,8 +147,11 @@ def _ran(
         number = channel.fileno()
         channel.write(json.dumps(kept).encode() if kept else b"")
         channel.seek(0)
-        start = (sys.executable, "-I", "-S", "-B", _CALLING, str(number), returns, arguments)
-        run_command(start, copy.path, files=(number,), seconds=seconds, hidden=hidden)
+        start = (sys.executable, "-I", "-S", "-B", _CALLING, str(number), *called)
+        run_command(
+            start, copy.path, files=(number,), seconds=seconds, hidden=hidden, sandbox=sandbox,
+            shown=(_CALLING,),
+        )  # fmt: skip
         channel.seek(0)
         return channel.read(_MAX_REPORT + 1)
 

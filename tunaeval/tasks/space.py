@@ -19,6 +19,8 @@ from types import MappingProxyType
 from typing import Literal, Self, TypeAlias
 
 from tunaeval.errors import UsageError, WorkspaceError
+from tunaeval.limits import MAX_SANDBOX_BYTES
+from tunaeval.tools.launching import size_of
 from tunaeval.tools.processes import NOTHING, Child
 from tunaeval.types.wanted import refusal, wanted_items, wanted_seconds
 
@@ -34,6 +36,7 @@ from .commands import (
     run_command,
 )
 from .confined import MAX_BYTES, READ_FLAGS, Confined, Parts
+from .sandbox import Sandbox
 
 
 class Workspace:
@@ -47,7 +50,7 @@ class Workspace:
     `{path}` for any path inside; `pages` are texts by address, for tools that fetch. `before` is
     the snapshot taken at the start. `at` is an existing directory to use instead; it is not removed
     on closing. `hidden` is a directory that commands cannot read besides, where the system can hide
-    it: of the processes outside they see nothing anyway.
+    it: of the processes outside they see nothing anyway. In a `sandbox` commands can do less.
     Raises `WorkspaceError` for a path that leads out of the workspace, for `commands` on a system
     other than Linux, and on one that cannot confine paths (Windows).
 
@@ -69,6 +72,7 @@ class Workspace:
         seconds: float = COMMAND_SECONDS,
         output_bytes: int = OUTPUT_BYTES,
         hidden: str = "",
+        sandbox: Sandbox | None = None,
     ) -> None:
         if files is not None and not isinstance(files, Mapping):
             raise refusal("files", files, "texts or bytes by path, in a dictionary")
@@ -82,7 +86,7 @@ class Workspace:
         if self.commands:
             check_system()
         self.pages = dict(pages or {})
-        self.hidden = hidden
+        self.hidden, self.sandbox = hidden, sandbox
         self._seconds, self._output_bytes = wanted_seconds(seconds, "seconds"), output_bytes
         self._is_ours = at is None
         folder = tempfile.mkdtemp(prefix="tunaeval-") if at is None else os.fspath(at)
@@ -157,7 +161,15 @@ class Workspace:
             output_bytes=self._output_bytes,
             hidden=self.hidden,
             apart=imports_apart(line, self.before.entries, self.confined),
+            sandbox=self.sandbox,
+            workspace=self.path,
         )
+
+    def excess(self) -> str | None:
+        """Return in words that the directory has outgrown its sandbox, or None."""
+        if self.sandbox is None or size_of(str(self.path)) <= MAX_SANDBOX_BYTES:
+            return None
+        return f"it outgrew its sandbox: it has more than {MAX_SANDBOX_BYTES >> 20} MiB"
 
     def close(self) -> None:
         """Remove the directory and its content, unless it was given as `at`."""

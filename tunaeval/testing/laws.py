@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import UsageError
 from tunaeval.grammar.format import Format
+from tunaeval.parsing.api import parser_for, reader_named
 from tunaeval.parsing.events import Event
 from tunaeval.parsing.read_back import written_calls
-from tunaeval.parsing.reader import Reader, reader_of
+from tunaeval.parsing.reader import Reader
 from tunaeval.types.calls import JsonValue, ToolCall, Tools, ToolSpec
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 from tunaeval.types.roles import Parser
@@ -86,7 +87,7 @@ def check_law(name: str, format: Format | Reader) -> None:  # noqa: A002 - as in
 
 def check_laws(names: Iterable[str], format: Format | Reader) -> None:  # noqa: A002 - as above
     """Check the laws of these names; laws of one kind share their examples."""
-    reader = format if isinstance(format, Reader) else reader_of(format)
+    reader = reader_named(format)
     chosen = frozenset(names)
     if of_calls := [law for name, law in _OF_CALLS.items() if name in chosen]:
         refusals, has_written = list[str](), False
@@ -125,7 +126,7 @@ def check_text(
     tools: Tools | None = None,
 ) -> None:
     """Check `LAWS_OF_TEXTS` for one text; by default each character is a chunk."""
-    reader = format if isinstance(format, Reader) else reader_of(format)
+    reader = reader_named(format)
     example = AnyText(text, list(text if chunks is None else chunks), "standard", tools)
     _check_text(reader, example, _OF_TEXTS.values())
 
@@ -330,6 +331,7 @@ def check_parser(
 
     A `Format` keeps more than these: check it with `check_format`.
     """
+    parser = parser_for(parser)
     for example in examples:
         assert parser.parse(example).calls, f"the example {example!r} gives no call"
     _any_text(parser, examples)
@@ -339,7 +341,7 @@ def check_parser(
         _rendered_back(parser, render)
 
 
-def _any_text(parser: Parser | Format, examples: Sequence[str]) -> None:
+def _any_text(parser: Parser, examples: Sequence[str]) -> None:
     @calm
     @given(asked=taped(lambda tape: _made_text(tape, examples), _TAPE))
     def any_text_keeps_the_laws(asked: _Asked) -> None:
@@ -356,7 +358,7 @@ def _any_text(parser: Parser | Format, examples: Sequence[str]) -> None:
     any_text_keeps_the_laws()
 
 
-def _prose_around(parser: Parser | Format, examples: Sequence[str]) -> None:
+def _prose_around(parser: Parser, examples: Sequence[str]) -> None:
     @calm
     @given(before=prose(), after=prose(), example=st.sampled_from([*examples, ""]))
     def prose_changes_no_call(before: str, after: str, example: str) -> None:
@@ -370,7 +372,7 @@ def _prose_around(parser: Parser | Format, examples: Sequence[str]) -> None:
     prose_changes_no_call()
 
 
-def _threads(parser: Parser | Format, examples: Sequence[str]) -> None:
+def _threads(parser: Parser, examples: Sequence[str]) -> None:
     """Check that threads change no result. The texts are fixed, as races cannot be shrunk."""
     chance = Random(_THREADS)
     asked = [_made_text(Tape(chance.randbytes(_TAPE)), examples) for _ in range(_TEXTS)] * _THREADS
@@ -386,7 +388,7 @@ def _threads(parser: Parser | Format, examples: Sequence[str]) -> None:
         assert by_itself == among_others, f"{one.text!r}: {results}"
 
 
-def _rendered_back(parser: Parser | Format, render: Render) -> None:
+def _rendered_back(parser: Parser, render: Render) -> None:
     @calm
     @given(wanted=calls())
     def rendered_is_read_back(wanted: list[ToolCall]) -> None:

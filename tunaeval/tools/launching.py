@@ -1,6 +1,6 @@
 """Start a command below a supervisor that ends all that it has started, in a Landlock domain.
 
-    python -I -S launching.py PARENT LINE HIDDEN WORD...
+    python -I -S launching.py PARENT LINE HIDDEN WATCH WORD...
 
 The supervisor adopts every process whose parent has ended, also one in a session of its own. When
 the command ends, when the process PARENT does, however it does, or at SIGTERM, it kills all of
@@ -11,6 +11,9 @@ HIDDEN is a directory, "/" or "". Unless it is "", the command and all that it s
 domain of Landlock: they read no memory or variables of the processes outside, send them no signal
 (since Linux 6.12), and open no file in the directory, if it is not "/". Linux has no other way that
 needs no rights, so on other systems, and on a Linux without Landlock, all this is possible.
+
+Unless WATCH is "", it is "BYTES PROCESSES DIRECTORY", for a command in a sandbox: it is ended when
+the directory holds more bytes, or when more processes run, and writes no file of more bytes.
 
 A process that may signal the supervisor can kill it: one of the same user outside of a domain, or
 before Linux 6.12. The command dies with it; processes that the command has started can escape.
@@ -37,10 +40,13 @@ _SIGNALS, _SIGNALS_SINCE = 1 << 1, 6
 _ROUNDS = 200
 _DROP, _ADMIN, _PERFMON = 24, 21, 38
 _KILL, _TERMINATE, _NO_HANG = 9, 15, 1
+_TICK_SECONDS, _BLOCK = 0.05, 512
 _IGNORED = 13, 25  # SIGPIPE and SIGXFSZ, which Python ignores, and so would the command
 
 
-def launched(words: Sequence[str], *, hidden: str | None = None, line: int = 0) -> list[str]:
+def launched(
+    words: Sequence[str], *, hidden: str | None = None, line: int = 0, watch: str = ""
+) -> list[str]:
     """Return the words that start a command, whose program is a path, below a supervisor, which
     ends with this process. It is in a Landlock domain unless `hidden` is None.
     """
@@ -48,7 +54,7 @@ def launched(words: Sequence[str], *, hidden: str | None = None, line: int = 0) 
         return [*words]
     domain = "" if hidden is None else hidden or "/"
     own = [sys.executable, "-I", "-S", __file__]
-    return [*own, str(os.getpid()), str(line), domain, *words]
+    return [*own, str(os.getpid()), str(line), domain, watch, *words]
 
 
 def can_hide() -> bool:
@@ -142,7 +148,61 @@ def _grant(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
     os.close(file)
 
 
-def _main(parent: str, line: str, hidden: str, *words: str) -> int:
+def size_of(folder: str) -> int:
+    """Return how many bytes the files below a directory take; links are not followed."""
+    if sys.platform == "win32":
+        return 0
+    size, waiting = 0, [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as found:
+                for one in found:
+                    size += one.stat(follow_symlinks=False).st_blocks * _BLOCK
+                    if one.is_dir(follow_symlinks=False):
+                        waiting.append(one.path)
+        except OSError:  # it is gone, or closed
+            continue
+    return size
+
+
+class _Watch:
+    """What a command in a sandbox may take. Both are looked at closely only after a hint: that the
+    file system has less room, and that the system has more processes.
+    """
+
+    def __init__(self, words: str) -> None:
+        most, processes, self._folder = words.split(" ", 2)
+        self._most, self._processes = int(most), int(processes)
+        self._room, self._threads, self._size = self._free(), _threads(), size_of(self._folder)
+
+    def _free(self) -> int:
+        if sys.platform == "win32":
+            return 0
+        found = os.statvfs(self._folder)
+        return found.f_bfree * found.f_frsize
+
+    def excess(self) -> str | None:
+        """Return what is too much, in words."""
+        free = self._free()
+        self._room = max(self._room, free)  # others may have made room
+        if self._room - free > self._most - self._size:
+            self._room, self._size = free, size_of(self._folder)
+            if self._size > self._most:
+                return f"the workspace has more than {self._most} bytes"
+        if _threads() - self._threads > self._processes:
+            running = sum(1 for _ in _below(os.getpid()))
+            self._threads = _threads() - running
+            if running > self._processes:
+                return f"there are more than {self._processes} processes"
+        return None
+
+
+def _threads() -> int:
+    with open("/proc/loadavg", "rb") as file:  # noqa: PTH123 - as above
+        return int(file.read().split()[3].partition(b"/")[2])
+
+
+def _main(parent: str, line: str, hidden: str, watch: str, *words: str) -> int:
     if sys.platform == "win32":
         return 126
     libc, reading, out, inside = _system(), _thread.allocate_lock(), 0, 0
@@ -156,12 +216,12 @@ def _main(parent: str, line: str, hidden: str, *words: str) -> int:
     child = os.fork()
     if not child:
         _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
-        _become(hidden, words, inside)
+        _become(hidden, words, inside, watch)
     if out:
         os.close(inside)
         reading.acquire()
         _thread.start_new_thread(_pass_on, (out, int(line), reading))
-    status = _ended(child)
+    status = _ended(child, _Watch(watch) if watch else None)
     if status is None:
         status, out = _TERMINATE, 0
     end_below(os.getpid())
@@ -175,18 +235,29 @@ def _main(parent: str, line: str, hidden: str, *words: str) -> int:
     return code
 
 
-def _ended(child: int) -> int | None:
-    """Return the status with which the command has ended, or None at SIGTERM. Signals are awaited
-    rather than handled, because one that comes just before a call that blocks would not end it.
+def _ended(child: int, watch: _Watch | None) -> int | None:
+    """Return the status with which the command has ended, or None at SIGTERM, or when it takes too
+    much. Signals are awaited rather than handled, because one that comes just before a call that
+    blocks would not end it.
     """
-    while _signal.sigwait({_TERMINATE, _signal.SIGCHLD}) != _TERMINATE:
+    awaited = {_TERMINATE, _signal.SIGCHLD}
+    while True:
+        if watch is None:
+            came = _signal.sigwait(awaited)
+        else:
+            info = _signal.sigtimedwait(awaited, _TICK_SECONDS)
+            came = 0 if info is None else info.si_signo
+            if words := watch.excess():
+                os.write(2, f"{words}, so the command was ended\n".encode())
+                return None
+        if came == _TERMINATE:
+            return None
         while (found := os.waitpid(-1, _NO_HANG))[0]:
             if found[0] == child:
                 return found[1]
-    return None
 
 
-def _become(hidden: str, words: tuple[str, ...], out: int) -> None:
+def _become(hidden: str, words: tuple[str, ...], out: int, watch: str) -> None:
     """Run the command in this process, which ends with the supervisor; it prints to `out`."""
     try:
         if out:
@@ -194,6 +265,11 @@ def _become(hidden: str, words: tuple[str, ...], out: int) -> None:
         _system().prctl(_WITH_PARENT, _KILL, 0, 0, 0)
         if hidden:
             _hide(hidden)
+        if watch and sys.platform != "win32":
+            import resource  # noqa: PLC0415 - most commands need no limits
+
+            most = int(watch.partition(" ")[0])
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
         for number in _IGNORED:
             _system().signal(number, None)
         os.execv(words[0], words)  # noqa: S606 - the words are those of the caller

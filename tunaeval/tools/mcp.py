@@ -43,6 +43,7 @@ from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
 
 from .launching import launched
+from .specs import tool_spec
 
 CONNECT_SECONDS = 60.0
 """Seconds that a server may take to start, to agree on a version, and to list its tools."""
@@ -126,7 +127,7 @@ async def _offered(places: Iterable[str]) -> Tools:
 
 def _spec(tool: McpTool) -> ToolSpec:
     try:
-        return ToolSpec.of(tool)
+        return tool_spec(tool)
     except ToolsError as error:  # a schema that describes no arguments
         raise ToolsError(f"{tool.server}: {brief(tool.name, 80)}: {error}") from error
 

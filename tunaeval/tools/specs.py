@@ -97,13 +97,25 @@ def to_tools(tools: Tools | Iterable[ToolLike] | str | None) -> Tools | None:
 
 
 def tool_spec(
-    tool: ToolLike,
+    tool: Any,
     *,
     name: str | None = None,
     description: str | None = None,
     prompt: str | PathLike[str] | None = None,
 ) -> ToolSpec:
-    """Return the ToolSpec of one tool; this is `ToolSpec.of`."""
+    """Return the description of a function or of any other tool that `to_tools` reads.
+
+    A function's signature becomes the schema, and its docstring the description. `prompt` is an XML
+    prompt file that replaces the docstring; `name` and `description` replace both. Raises
+    ToolsError for a tool that cannot be described to a model.
+
+    Examples:
+        >>> def read_file(path: str, limit: int = 20) -> str:
+        ...     return path
+        ...
+        >>> tunaeval.tool_spec(read_file).parameters["required"]
+        ['path']
+    """
     spec = _spec(tool, "the tool", name)
     if prompt is not None:
         from .tool_prompts import read_tool_prompt  # noqa: PLC0415 - only needed for prompt files

@@ -21,7 +21,8 @@ from os import PathLike
 from xml.parsers import expat
 
 from tunaeval.errors import ToolsError
-from tunaeval.files.plain_files import read_plain, unread
+from tunaeval.files.packed_files import read_plain
+from tunaeval.files.plain_files import unread
 from tunaeval.types.wanted import wanted_path
 
 MAX_BYTES = 1_000_000

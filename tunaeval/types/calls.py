@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 JsonValue: TypeAlias = Any
@@ -88,36 +88,14 @@ class ToolSpec:
     paths: only they are normalised when calls are compared.
 
     Examples:
-        >>> def read_file(path: str, limit: int = 20) -> str:
-        ...     return path
-        ...
-        >>> tunaeval.ToolSpec.of(read_file).parameters["required"]
-        ['path']
+        >>> tunaeval.ToolSpec("ls", "List a directory.").as_bare()["name"]
+        'ls'
     """
 
     name: str
     description: str = ""
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
     paths: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(
-        cls,
-        tool: Any,
-        *,
-        name: str | None = None,
-        description: str | None = None,
-        prompt: str | PathLike[str] | None = None,
-    ) -> ToolSpec:
-        """Return the description of a function or of any other tool that `to_tools` reads.
-
-        A function's signature becomes the schema, and its docstring the description. `prompt` is an
-        XML prompt file that replaces the docstring; `name` and `description` replace both. Raises
-        ToolsError for a tool that cannot be described to a model.
-        """
-        from tunaeval.tools.specs import tool_spec  # noqa: PLC0415 - it imports this module
-
-        return tool_spec(tool, name=name, description=description, prompt=prompt)
 
     def as_bare(self) -> JsonObject:
         """Return name, description and parameters, which OpenAI's shapes have in common."""
@@ -237,21 +215,15 @@ class ToolCall:
         """Return the call in the shape of OpenAI's chat completions API: its arguments are JSON
         text. An id is made for a call that has none, here and in the other shapes.
         """
-        from .exchange import openai_call  # noqa: PLC0415 - it imports this module
-
         return openai_call(self, self._known_id(), "text")
 
     def as_anthropic(self) -> JsonObject:
         """Return the call as a block of Anthropic's messages API, a `tool_use`."""
-        from tunaeval.wire.messages import written_call  # noqa: PLC0415 - it imports this module
-
-        return written_call(self._known_id(), self.name, self.arguments)
+        return anthropic_call(self._known_id(), self.name, self.arguments)
 
     def as_gemini(self) -> JsonObject:
         """Return the call as a part of Gemini's API, a `functionCall`."""
-        from tunaeval.wire.gemini import written_call  # noqa: PLC0415 - it imports this module
-
-        return written_call(self._known_id(), self.name, self.arguments)
+        return gemini_call(self._known_id(), self.name, self.arguments)
 
     def _known_id(self) -> str:
         from secrets import token_hex  # noqa: PLC0415 - a parse makes no ids
@@ -297,3 +269,20 @@ def one_each(
         elif owners.setdefault(call.id, at) < at:
             odd.setdefault(ID_SHARED, (at, f"different calls have the id {call.id!r}"))
     return found, again, odd
+
+
+def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:
+    """Return the call in OpenAI's shape, its arguments as an "object" or as JSON "text"."""
+    is_text = arguments == "text"
+    written = json.dumps(call.arguments, ensure_ascii=False) if is_text else call.arguments
+    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": written}}
+
+
+def anthropic_call(id_: JsonValue, name: JsonValue, arguments: JsonObject) -> JsonObject:
+    """Return a call as a block of Anthropic's messages API."""
+    return {"type": "tool_use", "id": id_, "name": name, "input": arguments}
+
+
+def gemini_call(id_: JsonValue, name: JsonValue, arguments: JsonObject) -> JsonObject:
+    """Return a call as a part of Gemini's API."""
+    return {"functionCall": {"id": id_, "name": name, "args": arguments}}

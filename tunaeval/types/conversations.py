@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, Self, TypeAlias
 
 from .calls import JsonValue
-from .messages import Message, Usage
+from .messages import Message, ToolExecution, Usage
+from .parsing import ParseResult
 
 
 class Notice(NamedTuple):
@@ -125,3 +126,21 @@ def asked(messages: tuple[Message, ...]) -> str | None:
     """Return the first text of a user that is not blank, or None if there is none."""
     texts = (message.content for message in messages if message.role == "user")
     return next((text for text in texts if text.strip()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What an agent did for one task: the query, the messages from its start, and the tools' runs.
+
+    `checked` is the result of a check of the outcome, or None. `failure` is the error that ended
+    the run. `written` has messages without structured calls whose text contains a call or an
+    attempt at one: the index of each, and its parsed text; it is empty if the texts were not
+    parsed.
+    """
+
+    query: str
+    messages: tuple[Message, ...]
+    executions: tuple[ToolExecution, ...] = ()
+    checked: Checked | None = None
+    failure: str | None = None
+    written: tuple[tuple[int, ParseResult], ...] = ()

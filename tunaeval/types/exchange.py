@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import isfinite
@@ -11,7 +10,7 @@ from typing import Any, Literal, get_args
 
 from tunaeval.showing import brief, visible
 
-from .calls import JsonObject, JsonValue, Source, ToolCall
+from .calls import JsonObject, JsonValue, Source
 from .deadlines import Deadline
 from .messages import Usage
 
@@ -154,7 +153,8 @@ def _fault_in(message: JsonObject) -> str | None:
 class AgentTask:
     """A task for a whole agent: the prompt, and the directory that it works in. `within_seconds` is
     how long it may take. `scenario` and `repeat` identify it. `faults` is what its model's endpoint
-    does wrong, as data for `tunaeval.types.faults.read_fault`.
+    does wrong, as data for `tunaeval.types.faults.read_fault`. `sandbox` is what its commands are
+    to run in, or None.
     """
 
     prompt: str
@@ -163,6 +163,7 @@ class AgentTask:
     scenario: str = ""
     repeat: int = 1
     faults: tuple[JsonObject, ...] = ()
+    sandbox: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +180,6 @@ class AgentRun:
     words: str = ""
     met: tuple[int | None, ...] = ()
     results: tuple[tuple[int, str], ...] = ()
-
-
-def openai_call(call: ToolCall, id_: str, arguments: str) -> JsonObject:
-    """Return the call in OpenAI's shape, its arguments as an "object" or as JSON "text"."""
-    is_text = arguments == "text"
-    written = json.dumps(call.arguments, ensure_ascii=False) if is_text else call.arguments
-    return {"id": id_, "type": "function", "function": {"name": call.name, "arguments": written}}
 
 
 def is_blank(message: JsonObject) -> bool:

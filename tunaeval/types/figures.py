@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from tunaeval.showing import shows
 
-
-@cache
-def _deprecated() -> frozenset[str]:
-    """Return pydantic's names that it deprecates, of which a program shall not hear."""
-    faces = {
-        name: getattr(one, "__func__", None) or getattr(one, "fget", None) or one
-        for name, one in vars(BaseModel).items()
-    }
-    found = {name for name, one in faces.items() if hasattr(one, "__deprecated__")}
-    return frozenset(found | {"model_fields", "model_computed_fields"})  # those of an instance
+_DEPRECATED = frozenset(
+    name
+    for name, one in vars(BaseModel).items()
+    if hasattr(getattr(one, "__func__", getattr(one, "fget", one)), "__deprecated__")
+) | {"model_fields", "model_computed_fields"}  # these two of an instance alone
 
 
 def undeprecated(model: BaseModel) -> list[str]:
-    """Return the names of a model for `dir`."""
-    return [name for name in object.__dir__(model) if name not in _deprecated()]
+    """Return the names of a model for `dir`, without those that pydantic deprecates."""
+    return [name for name in object.__dir__(model) if name not in _DEPRECATED]
 
 
 class Data(BaseModel):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .calls import JsonObject
+from .conversations import Transcript
 from .messages import ToolExecution
-from .roles import Transcript
 
 
 class HistoryCall(NamedTuple):

@@ -5,7 +5,6 @@ A plug-in is a value or a callable object of one of these shapes, named by an en
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
@@ -14,33 +13,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .calls import Tools
-    from .conversations import Checked
     from .exchange import AgentRun, AgentTask, Reply, Request
     from .history import History
-    from .messages import Message, ToolExecution
+    from .messages import ToolExecution
     from .parsing import Level, ParseResult
     from .runs import Report, Suite
 
 AnyTool: TypeAlias = Any
 """A function, a coroutine function, or a framework's tool object."""
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """What an agent did for one task: the query, the messages from its start, and the tools' runs.
-
-    `checked` is the result of a check of the outcome, or None. `failure` is the error that ended
-    the run. `written` has messages without structured calls whose text contains a call or an
-    attempt at one: the index of each, and its parsed text; it is empty if the texts were not
-    parsed.
-    """
-
-    query: str
-    messages: tuple[Message, ...]
-    executions: tuple[ToolExecution, ...] = ()
-    checked: Checked | None = None
-    failure: str | None = None
-    written: tuple[tuple[int, ParseResult], ...] = ()
 
 
 @runtime_checkable

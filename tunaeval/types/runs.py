@@ -35,22 +35,13 @@ from .figures import (
 )
 from .parsing import Level
 from .suites import Difficulty, Episode, PackedScenarios, Scenario, Suite, Unreadable
-from .tasks import (
-    CheckRecord,
-    Expectation,
-    ExpectedCall,
-    MatchMode,
-    Partial,
-    ResultRecord,
-    Task,
-    TaskRecord,
-)
+from .tasks import CheckRecord, Expectation, ExpectedCall, MatchMode, ResultRecord, Task, TaskRecord
 
 __all__ = [
     "SCHEMA_VERSION", "SCORES_VERSION", "AtK", "AttemptRecord", "CallRecord", "CallSource",
     "CategoryScore", "CheckRecord", "CountedCalls", "Data", "Difficulty", "Episode",
     "Expectation", "ExpectedCall", "JudgeOrder", "JudgeRecord", "JudgeVote", "LevelResult",
-    "MatchMode", "PackedScenarios", "Partial", "Rate", "Repeats", "Report", "ResultRecord",
+    "MatchMode", "PackedScenarios", "Rate", "Repeats", "Report", "ResultRecord",
     "RunInfo", "RunOutcome", "Scenario", "ScenarioResult", "ScoreDetails", "ScoreOutcome",
     "ScoreRecord", "ScoreResult", "Source", "Suite", "Summary", "Task", "TaskRecord", "Unreadable",
     "Variance", "WeightedScore",
@@ -181,8 +172,12 @@ class RunInfo(BaseModel):
     scenarios_digest: str | None = None
     """The digest of the suite's scenarios alone."""
     scenarios: int
+    split: str | None = None
+    """Which part of the suite was asked, "train" or "test"; None is all of it."""
     harness: str = "tunaeval"
     """What ran the suite: the name of a member of the entry-point group `tunaeval.harnesses`."""
+    sandbox: dict[str, Any] | None = None
+    """What commands ran in: `tool`, `version`, and the parts that are `shut` and `open`."""
     client: str
     model: str | None
     model_details: dict[str, Any] = Field(default_factory=dict)

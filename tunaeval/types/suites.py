@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any, Literal, TypeAlias, overload
+from typing import Any, Literal, TypeAlias, get_args, overload
 
 import orjson
 from pydantic import (
@@ -28,8 +28,13 @@ from tunaeval.showing import counted, shows
 from .calls import JsonObject, JsonValue, Tools
 from .figures import Data, undeprecated
 from .tasks import Expectation, Task
+from .wanted import wanted_name
 
 Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
+Part: TypeAlias = Literal["train", "test"]
+
+_TRAINED = 0.8
+"""The share of groups that are trained on."""
 Unreadable: TypeAlias = Literal["retry", "end"]
 """What follows a reply with a call that cannot be read: a note, or what follows an answer."""
 
@@ -191,6 +196,8 @@ class Suite(BaseModel):
     """Whether calls are read without the tools' schemas and run in any case, offered or not."""
     mcp: tuple[str, ...] = ()
     """The MCP servers, as commands or addresses, that run the calls of tasks of many turns."""
+    part: Part | None = None
+    """Which part of a suite this is; see `split`."""
 
     @field_validator("scenarios", mode="wrap")
     @classmethod
@@ -267,6 +274,25 @@ class Suite(BaseModel):
             )
         return self.with_(scenarios=PackedScenarios(left))
 
+    def split(self, part: Part) -> Suite:
+        """Return the part of the suite to `train` on, four fifths of it, or the rest, to `test`.
+
+        The hash of a scenario's group, or else of its id, decides, whatever else is in the suite.
+
+        Raises:
+            UnknownNameError: For another part.
+            SuiteError: If no scenario is in it.
+        """
+        wanted_name(part, "part of a suite", get_args(Part))
+        trains = part == "train"
+        left = [one for one in self.scenarios if _is_trained(one) is trains]
+        if not left:
+            raise SuiteError(
+                f"{self.name}: none of {counted(len(self.scenarios), 'scenario')} is in the part "
+                f"{part!r}; add scenarios, or use all of them"
+            )
+        return self.with_(scenarios=PackedScenarios(left), part=part)
+
     def with_(self, **fields: Any) -> Suite:
         """Return a copy of the suite with other values for some of its fields.
 
@@ -299,10 +325,18 @@ class Suite(BaseModel):
         return ((one.id, one.prompt) for one in self.scenarios)
 
 
+def _is_trained(scenario: Scenario) -> bool:
+    name = scenario.group or scenario.id
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8]) < _TRAINED * 2**64
+
+
 def _refuse_unknown(kind: str, names: Collection[str], known: Collection[str], suite: str) -> None:
     if isinstance(names, str):
         raise UsageError(f"{kind}s are {names!r}; wanted a list of names")
     for name in names:
+        if not known:
+            raise SuiteError(f"{suite}: no {kind} is called {name!r}; this suite has no {kind}s")
         if name not in known:
             raise SuiteError(f"{suite}: {UnknownNameError(kind, name, known)}")
 

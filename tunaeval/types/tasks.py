@@ -1,8 +1,8 @@
 """What a scenario expects: calls, or a task of many turns, with its limits, checks and results.
 
 A check is an object with one of the keys `file`, `absent`, `unchanged`, `command`, `answer`,
-`calls`, `forbid`, `returns` and `python`, which says what is checked; its other keys say what is
-wanted.
+`calls`, `claims`, `forbid`, `returns` and `python`, which says what is checked; its other keys say
+what is wanted.
 """
 
 from __future__ import annotations
@@ -71,6 +71,11 @@ Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """A text, or a list of them."""
 
+Phrases: TypeAlias = Annotated[
+    tuple[Annotated[str, Field(pattern=r"\S")], ...], BeforeValidator(_several), Field(min_length=1)
+]
+"""A phrase, or a list of them, none of them blank."""
+
 
 class TextWish(Data):
     """Conditions on a text, all of which must be met. `fits` is a value or a matcher, as in the
@@ -120,6 +125,12 @@ class AnswerCheck(Data):
     """A check that the final answer meets conditions on its text."""
 
     answer: TextWish
+
+
+class ClaimsCheck(Data):
+    """A check that the answer claims a phrase of a tool only if a call of that tool succeeded."""
+
+    claims: dict[str, Phrases] = Field(min_length=1)
 
 
 class CallsCheck(Data):
@@ -180,6 +191,7 @@ class NamedCheck(Data):
 
 KINDS = (
     "file", "absent", "unchanged", "command", "answer", "calls", "forbid", "returns", "python",
+    "claims",
 )  # fmt: skip
 """The built-in kinds of checks, each by the key that only it has."""
 
@@ -203,6 +215,7 @@ Check: TypeAlias = Annotated[
     | Annotated[ForbidCheck, Tag("forbid")]
     | Annotated[ReturnsCheck, Tag("returns")]
     | Annotated[PythonCheck, Tag("python")]
+    | Annotated[ClaimsCheck, Tag("claims")]
     | Annotated[NamedCheck, Tag("named")],
     Discriminator(
         _kind,
@@ -401,9 +414,9 @@ class FaultRecord(Data):
 
 
 Ending: TypeAlias = Literal[
-    "answer", "signal", "turns", "steps", "calls", "tokens", "seconds", "failure", "error"
+    "answer", "signal", "turns", "steps", "calls", "tokens", "seconds", "disk", "failure", "error"
 ]
-"""How an episode ended; "error" is for a whole agent that failed."""
+"""How an episode ended; "error" is for a whole agent that failed, "disk" for a sandbox's room."""
 
 
 class Partial(Data):

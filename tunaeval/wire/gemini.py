@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from tunaeval.limits import MAX_DEPTH
 from tunaeval.showing import brief
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue, gemini_call
 from tunaeval.types.conversations import PendingCalls
 from tunaeval.types.exchange import text_of
 
@@ -395,11 +395,7 @@ def _written(answer: Answer) -> Iterator[JsonObject]:
     if text or not message.get("tool_calls"):
         yield {"text": text}
     for call, function in calls_in(message):
-        yield written_call(call.get("id"), function.get("name"), object_of(function))
-
-
-def written_call(id_: JsonValue, name: JsonValue, arguments: JsonObject) -> JsonObject:
-    return {"functionCall": {"id": id_, "name": name, "args": arguments}}
+        yield gemini_call(call.get("id"), function.get("name"), object_of(function))
 
 
 def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.calls import JsonObject, JsonValue, anthropic_call
 from tunaeval.types.exchange import text_of
 
 from .chat import write_count
@@ -218,11 +218,7 @@ def _blocks(message: JsonObject) -> Iterator[JsonObject]:
     if text := said_in(message):
         yield {"type": "text", "text": text}
     for call, function in calls_in(message):
-        yield written_call(call.get("id"), function.get("name"), object_of(function))
-
-
-def written_call(id_: JsonValue, name: JsonValue, arguments: JsonObject) -> JsonObject:
-    return {"type": "tool_use", "id": id_, "name": name, "input": arguments}
+        yield anthropic_call(call.get("id"), function.get("name"), object_of(function))
 
 
 def write_events(answer: Answer, request: Request, number: int) -> Iterator[JsonObject]:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from tunaeval.scoring.judging.judge import Judge
 from tunaeval.scoring.judging.view import frames
 from tunaeval.types.calls import ToolCall
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Message
-from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore
 
 

@@ -14,8 +14,8 @@ from tunaeval.scoring.judging.prompts import RUBRICS, JudgeQuestion, messages_fo
 from tunaeval.scoring.judging.view import Shown, View, frames, view_of
 from tunaeval.testing.strategies import json_values
 from tunaeval.types.calls import ToolCall
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.messages import Message
-from tunaeval.types.roles import Transcript
 
 WORD = "5ec0ffee5ec0ffee5ec0ffee"
 QUESTION = JudgeQuestion(("goal-completion",), 10)

@@ -17,9 +17,9 @@ from tunaeval.clients.scripted import ScriptedClient
 from tunaeval.errors import ClientSetupError, RecordError, TransportFailure, UsageError
 from tunaeval.scoring.judging.judge import Judge
 from tunaeval.scoring.judging.prompts import RUBRICS
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Message
-from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore, ScoreResult
 
 GOAL = ("goal-completion",)

@@ -15,8 +15,8 @@ from tests.scoring.judging.judges import cpu_seconds
 from tunaeval.errors import UsageError
 from tunaeval.scoring.judging.view import Shown, View, view_of
 from tunaeval.types.calls import ToolCall
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.messages import Message
-from tunaeval.types.roles import Transcript
 
 
 def lines(view: View) -> list[dict[str, Any]]:

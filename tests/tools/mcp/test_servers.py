@@ -9,10 +9,11 @@ from collections.abc import Callable
 import pytest
 
 from tests.tools.mcp.processes import is_running, sees_processes
-from tunaeval import Executor, ToolCall, ToolSpec, mcp_tools, to_tools
+from tunaeval import Executor, ToolCall, mcp_tools, to_tools
 from tunaeval.errors import ToolsError, TransportFailure, UsageError
 from tunaeval.tools import mcp
 from tunaeval.tools.mcp import McpResult, McpServer, read_servers, shown_place
+from tunaeval.tools.specs import tool_spec
 
 Raw = Callable[..., str]
 
@@ -71,7 +72,7 @@ def test_its_tools_can_be_described_and_run(raw: Raw) -> None:
     async def told() -> tuple[list[str], object]:
         async with McpServer(raw()) as server:
             (result,) = await Executor(server.tools).execute([ToolCall("do", {"how": "well"})])
-            return [ToolSpec.of(one).name for one in server.tools], result.value
+            return [tool_spec(one).name for one in server.tools], result.value
 
     assert asyncio.run(told()) == (["do"], McpResult("did well"))
 

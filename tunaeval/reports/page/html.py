@@ -28,9 +28,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tunaeval.errors import ComparisonError
+from tunaeval.files.new_files import new_text
 from tunaeval.reports.compare import compare_runs, letter_of
 from tunaeval.reports.compared import power_words
-from tunaeval.reports.files import RunsWriter, new_text
 from tunaeval.reports.ranking import (
     COLUMNS,
     TIES_WORDS,
@@ -42,7 +42,7 @@ from tunaeval.reports.ranking import (
 )
 from tunaeval.reports.sides import source_of
 from tunaeval.reports.summary import expected_tools, source_of_format
-from tunaeval.reports.tables import verdict_of
+from tunaeval.reports.tables import RunsWriter, verdict_of
 from tunaeval.reports.wording import (
     answered_words,
     asked_with,

@@ -26,11 +26,11 @@ from typing import NamedTuple, NoReturn, TypeAlias
 
 from tunaeval.errors import RecordError, UsageError
 from tunaeval.files import records
-from tunaeval.files.plain_files import read_plain
+from tunaeval.files.packed_files import read_plain
 from tunaeval.reports.statistics import Corrected, cohen_kappa, rogan_gladen, wilson
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.messages import Message
-from tunaeval.types.roles import Transcript
 from tunaeval.types.runs import CategoryScore, Rate
 from tunaeval.types.wanted import wanted_amount, wanted_count
 

@@ -28,8 +28,9 @@ from tunaeval.errors import (
 )
 from tunaeval.files.reply_store import ReplyCache, ReplyStore, cache_in, digest_of
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.exchange import Reply, Request, text_of
-from tunaeval.types.roles import Client, Scorer, Transcript
+from tunaeval.types.roles import Client, Scorer
 from tunaeval.types.runs import CategoryScore, JudgeOrder, JudgeRecord, JudgeVote
 from tunaeval.types.third_party import reply_of
 from tunaeval.types.wanted import refusal, wanted_count, wanted_items, wanted_name, wanted_seconds

@@ -27,9 +27,9 @@ from tunaeval.files.records import encode
 from tunaeval.scoring.history import history_of
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
+from tunaeval.types.conversations import Transcript
 from tunaeval.types.history import HistoryCall
 from tunaeval.types.messages import Message
-from tunaeval.types.roles import Transcript
 from tunaeval.types.wanted import wanted_count
 
 BEGIN = "<<<TRANSCRIPT {}>>>"

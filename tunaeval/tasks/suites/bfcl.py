@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -87,13 +88,13 @@ def read_bfcl(
     if template is None or "match" in template:
         answers = {row["id"]: row for _, row in _rows(path.parent / "possible_answer" / path.name)}
     called: _Called = str if dots else lambda name: name.replace(".", "_")
-    documents = _Documents(path.parent if is_directory(path.parent / _DOCUMENTS) else None)
+    functions = cache(partial(_class_functions, path.parent))
     scenarios = []
     for place, row in _rows(path):
         answer = answers.get(row["id"])
         try:
             scenarios.append(
-                _task_scenario(row, place, documents, category=category, answer=answer)
+                _task_scenario(row, place, functions, category=category, answer=answer)
                 if template is None
                 else _scenario(row, place, called, category=category, answer=answer)
             )
@@ -106,6 +107,8 @@ def read_bfcl(
 
 _Called: TypeAlias = Callable[[str], str]
 """Maps a function's name in the file to the name that the model sees."""
+_Functions: TypeAlias = Callable[[tuple[str, ...]], Tools]
+"""Maps the names of classes to the tools that they have."""
 
 
 def bfcl_file(category: str, folder: str | Path | None = None) -> Path:
@@ -174,33 +177,21 @@ def _scenario(
 _DOCUMENTS = "multi_turn_func_doc"
 
 
-class _Documents:
-    """The descriptions of functions beside the data, or in the package, read when first needed."""
+def _class_functions(folder: Path, classes: tuple[str, ...]) -> Tools:
+    """Return the tools of these classes, in order, as described beside the data or in the package.
 
-    def __init__(self, data: Path | None) -> None:
-        self._data = data
-        self._known: dict[tuple[str, ...], Tools] = {}
-
-    def tools(self, classes: tuple[str, ...]) -> Tools:
-        """Return the tools of these classes, in order. Raises `SuiteError`."""
-        if classes not in self._known:
-            rows: list[JsonValue] = []
-            for name in classes:
-                file = f"{CLASS_FILES[name]}.json"
-                place = Place(f"{_DOCUMENTS}/{file}")
-                path = bfcl_directory(self._data) / _DOCUMENTS / file
-                rows += [row for _, row in json_lines(read_text(path, place), place)]
-            self._known[classes] = _tools(rows, Place(_DOCUMENTS), str)
-        return self._known[classes]
+    Raises `SuiteError`.
+    """
+    data, rows = folder if is_directory(folder / _DOCUMENTS) else None, list[JsonValue]()
+    for name in classes:
+        file = f"{_DOCUMENTS}/{CLASS_FILES[name]}.json"
+        text = read_text(bfcl_directory(data) / file, Place(file))
+        rows += [row for _, row in json_lines(text, Place(file))]
+    return _tools(rows, Place(_DOCUMENTS), str)
 
 
 def _task_scenario(
-    row: JsonObject,
-    place: Place,
-    documents: _Documents,
-    *,
-    category: str,
-    answer: JsonObject | None,
+    row: JsonObject, place: Place, functions: _Functions, *, category: str, answer: JsonValue
 ) -> Scenario:
     """Return an entry of many turns; its classes, their state and the wanted calls are metadata."""
     gold = answer and answer.get("ground_truth")
@@ -216,7 +207,7 @@ def _task_scenario(
         raise place.at("question").error(
             f"found {brief(turns)} and the wanted calls {brief(gold)}; wanted a list of turns each"
         )
-    tools = documents.tools(tuple(classes))
+    tools = functions(tuple(classes))
     said: list[UserMessage] = []
     for at, turn in enumerate(turns):
         if names := missing.get(str(at)):

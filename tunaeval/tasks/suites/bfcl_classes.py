@@ -23,7 +23,7 @@ from typing import Any
 from tunaeval.errors import SuiteError
 from tunaeval.files.plain_files import table_of
 from tunaeval.showing import brief
-from tunaeval.tasks.grades import FinalState, UserTurn
+from tunaeval.tasks.state import FinalState, UserTurn
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.copies import copied
 from tunaeval.types.suites import Scenario

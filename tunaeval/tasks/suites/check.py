@@ -14,8 +14,9 @@ from typing import Literal, NamedTuple, TypeAlias
 from tunaeval.matching.answers import NoExampleError, own_answer
 from tunaeval.matching.calls import match
 from tunaeval.matching.profiles import profile_of
-from tunaeval.tasks.grades import FinalState, grade
+from tunaeval.tasks.grades import grade
 from tunaeval.tasks.space import Workspace, file_bytes
+from tunaeval.tasks.state import FinalState
 from tunaeval.tasks.toolbox import not_run, workspace_tools
 from tunaeval.tools.launching import can_hide
 from tunaeval.types.calls import Tools

@@ -69,11 +69,11 @@ def load_suite(
 
     An object or a list is read as such a file that has it; its files are in the working directory.
     `bfcl:CATEGORY` is a category of the Berkeley Function Calling Leaderboard, read from the
-    directory `bfcl` or from the installed package `bfcl-eval`, of which only the classes of the
-    categories of many turns are imported. `tools`
-    replace those that the suite names, and so do those of the MCP servers `mcp` (commands or
-    addresses, see `mcp_tools`), which also run the calls of tasks of many turns. `exclude` are ids
-    and tags of scenarios to leave out, as with `without`; these may expect tools that do not exist.
+    directory `bfcl` or from the installed package `bfcl-eval`, of which nothing is imported but the
+    classes of the categories of many turns. `tools` replace those that the suite names, and so do
+    those of the MCP servers `mcp` (commands or addresses, see `mcp_tools`), which also run the
+    calls of tasks of many turns. `exclude` are ids and tags of scenarios to leave out, as with
+    `without`; these may expect tools that do not exist.
     `system_prompts` are the texts that will be in place of the suite's own, and use its variables.
     Raises `SuiteError`, naming file, line or index, and field, for a file that cannot be used, and
     for an unknown built-in name; ToolsError for a server that cannot be asked.

@@ -26,7 +26,14 @@ from tunaeval.tools.specs import to_tools
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.faults import read_fault
 from tunaeval.types.runs import Expectation, ExpectedCall, Scenario, Task
-from tunaeval.types.tasks import AnswerCheck, ForbidCheck, Forbidden, ReturnsCheck, StatedFault
+from tunaeval.types.tasks import (
+    AnswerCheck,
+    ClaimsCheck,
+    ForbidCheck,
+    Forbidden,
+    ReturnsCheck,
+    StatedFault,
+)
 
 from .files import Place, known_keys
 from .variables import Cell
@@ -271,6 +278,8 @@ def _check_task(scenario: Scenario, tools: Tools, place: Place) -> None:
             raise here.error(fault)
         if isinstance(check, ForbidCheck):
             _check_forbidden(check.forbid, tools, here)
+        for name in check.claims if isinstance(check, ClaimsCheck) else ():
+            here.at("claims").refuse_unknown("tool", name, tools)
         if isinstance(check, ReturnsCheck) and task.reference is None:
             raise here.at("returns").error("has nothing to compare with; give the task a reference")
     for index, stated in enumerate(task.faults):

@@ -24,18 +24,19 @@ from tunaeval.types.json_text import written
 
 MAX_CHARACTERS = 1 << 20
 """The longest text that is made of others."""
+_JINJA = Environment(keep_trailing_newline=True)  # noqa: S701 - only parses; no page is made
+_AS_IT_IS = "write {% raw %}...{% endraw %} around what is no template"
 
 _Fill: TypeAlias = Callable[[JsonObject], JsonValue]
 
-_JINJA = Environment(keep_trailing_newline=True)  # noqa: S701 - only parses; no page is made
-
 
 class Template(NamedTuple):
-    """A text with variables: their `names`, and the function that fills them with values. A text
-    that is one `{{ ... }}` is whole: it becomes the value, which may be no text.
+    """A text with variables: their `names` in order, and the function that fills them with values.
+
+    A text that is one `{{ ... }}` is whole: it becomes the value, which may be no text.
     """
 
-    names: frozenset[str]
+    names: tuple[str, ...]
     fill: _Fill
     is_whole: bool
 
@@ -47,19 +48,16 @@ class _MissingError(SuiteError):
 @lru_cache(8)
 def read_template(text: str) -> Template:
     """Return a text as a template. Raises `SuiteError`."""
-    names = set[str]()
-    parts: list[str | _Fill] = []
+    names, parts = dict[str, None](), list[str | _Fill]()
     for node in _parsed(text):
         if not isinstance(node, nodes.Output):
             raise _refusal(node)
         for part in node.nodes:
-            if isinstance(part, nodes.TemplateData):
-                parts.append(part.data)
-            else:
-                parts.append(_compiled(part, names))
+            is_text = isinstance(part, nodes.TemplateData)
+            parts.append(part.data if is_text else _compiled(part, names))  # type: ignore[attr-defined] # just asked
     if len(parts) == 1 and not isinstance(parts[0], str):
-        return Template(frozenset(names), parts[0], is_whole=True)
-    return Template(frozenset(names), lambda values: _joined(parts, values), is_whole=False)
+        return Template((*names,), parts[0], is_whole=True)
+    return Template((*names,), lambda values: _joined(parts, values), is_whole=False)
 
 
 def _parsed(text: str) -> list[nodes.Node]:
@@ -67,7 +65,7 @@ def _parsed(text: str) -> list[nodes.Node]:
     kept = next(mark for mark in map(chr, range(0xE000, 0xF900)) if mark not in text)
     try:
         tree = _JINJA.parse(text.replace("\r", kept))
-    except (TemplateSyntaxError, ValueError) as error:
+    except (TemplateSyntaxError, ValueError) as error:  # ValueError for a number of many digits
         words = getattr(error, "message", None) or error
         raise SuiteError(f"this is no template of Jinja: {words}; {_AS_IT_IS}") from error
     for one in tree.find_all((nodes.TemplateData, nodes.Const)) if "\r" in text else ():
@@ -75,9 +73,6 @@ def _parsed(text: str) -> list[nodes.Node]:
             if isinstance(value, str):
                 setattr(one, field, value.replace(kept, "\r"))
     return tree.body
-
-
-_AS_IT_IS = "write {% raw %}...{% endraw %} around what is no template"
 
 
 def _joined(parts: Iterable[str | _Fill], values: JsonObject) -> str:
@@ -94,48 +89,50 @@ def _bounded(size: int) -> int:
     return size
 
 
-def _compiled(node: nodes.Node, names: set[str]) -> _Fill:
+def _compiled(node: nodes.Node, names: dict[str, None]) -> _Fill:
     """Return the function that evaluates an expression, and add its variables to `names`."""
     match node:
-        case nodes.Const(value=value) | nodes.Neg(node=nodes.Const(value=int() | float() as value)):
-            constant = -value if isinstance(node, nodes.Neg) else value
-            return lambda _: constant
-        case nodes.List(items=items):
-            several = [_compiled(one, names) for one in items]
-            return lambda values: [one(values) for one in several]
+        case nodes.Const(value=value):
+            return lambda _: value
+        case nodes.Neg(node=nodes.Const(value=int() | float() as value)):
+            return lambda _: -value
         case nodes.Name(name=name):
-            names.add(str(_public(name)))
+            names[_public(name)] = None
             return lambda values: _variable(name, values)
-        case nodes.Getattr(attr=key) | nodes.Getitem(arg=nodes.Const(value=str() | int() as key)):
+        case nodes.Getattr(attr=str(key)) | nodes.Getitem(arg=nodes.Const(value=str(key))):
             whole, own = _compiled(node.node, names), _public(key)
             return lambda values: _part(whole(values), own)
-        case nodes.Filter(name=name, node=nodes.Expr() as inner):
-            return _filtered(name, node, _compiled(inner, names), names)
+        case nodes.Getitem(arg=nodes.Const(value=int(index))):
+            items = _compiled(node.node, names)
+            return lambda values: _part(items(values), index)
+        case nodes.Filter(node=nodes.Expr()) if node.dyn_args is node.dyn_kwargs is None:
+            return _filtered(node, names)
     raise _refusal(node)
 
 
-def _public(name: str | int) -> str | int:
-    if isinstance(name, str) and name.startswith("_"):
+def _public(name: str) -> str:
+    if name.startswith("_"):
         raise SuiteError(f"found {name!r}; the name of a variable does not begin with _")
     return name
 
 
 def _refusal(node: nodes.Node) -> SuiteError:
-    words = next(words for kinds, words in _REFUSED if isinstance(node, kinds))
-    allowed = f"variables, their parts and the filters {', '.join(_FILTERS)}"
-    return SuiteError(f"found {words}; a template has only {allowed}; {_AS_IT_IS}")
+    words = next(words for words, kinds in _REFUSED.items() if isinstance(node, kinds))
+    return SuiteError(
+        f"found {words}; a template has only variables, their parts and the filters "
+        f"{', '.join(_FILTERS)}; {_AS_IT_IS}"
+    )
 
 
-_REFUSED: tuple[tuple[tuple[type[nodes.Node], ...], str], ...] = (
-    ((nodes.Call,), "a call"),
-    ((nodes.For,), "a loop"),
-    ((nodes.If, nodes.CondExpr, nodes.Test, nodes.Compare), "a condition"),
-    ((nodes.And, nodes.Or, nodes.Not), "a condition"),
-    ((nodes.BinExpr, nodes.UnaryExpr, nodes.Concat), "arithmetic"),
-    ((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends), "another file"),
-    ((nodes.Expr,), "an expression of another kind"),
-    ((nodes.Node,), "a statement"),
-)
+_REFUSED: Mapping[str, tuple[type[nodes.Node], ...]] = {
+    "a call": (nodes.Call,),
+    "a loop": (nodes.For,),
+    "a condition": (nodes.If, nodes.CondExpr, nodes.Test, nodes.And, nodes.Or, nodes.Not),
+    "arithmetic": (nodes.BinExpr, nodes.UnaryExpr, nodes.Concat),
+    "another file": (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends),
+    "an expression of another kind": (nodes.Expr,),
+    "a statement": (nodes.Node,),
+}
 
 
 def _variable(name: str, values: JsonObject) -> JsonValue:
@@ -148,18 +145,16 @@ def _part(whole: JsonValue, key: str | int) -> JsonValue:
     """Return a part of an object or of a list, and never an attribute of Python's."""
     if isinstance(whole, dict) and key in whole:
         return whole[key]
-    if isinstance(whole, list) and isinstance(key, int) and -len(whole) <= key < len(whole):
+    if isinstance(whole, list) and isinstance(key, int) and key < len(whole):
         return whole[key]
     raise _MissingError(f"{brief(whole)} has no part {key!r}")
 
 
-def _filtered(name: str, node: nodes.Filter, inner: _Fill, names: set[str]) -> _Fill:
+def _filtered(node: nodes.Filter, names: dict[str, None]) -> _Fill:
+    name, inner = node.name, _compiled(node.node, names)  # type: ignore[arg-type] # no block's
     if name not in _FILTERS:
         raise SuiteError(str(UnknownNameError("filter of a template", name, _FILTERS)))
-    apply = _FILTERS[name]
-    if node.dyn_args is not None or node.dyn_kwargs is not None:
-        raise SuiteError(f"the filter {name!r} has * before an argument; write the arguments out")
-    given = [_compiled(one, names) for one in node.args]
+    apply, given = _FILTERS[name], [_compiled(one, names) for one in node.args]
     named = {str(one.key): _compiled(one.value, names) for one in node.kwargs}
     try:
         signature(apply).bind(None, *given, **named)
@@ -173,9 +168,9 @@ def _filtered(name: str, node: nodes.Filter, inner: _Fill, names: set[str]) -> _
             if name != "default":
                 raise
             value = _NOTHING
-        arguments = [one(values) for one in given], {key: one(values) for key, one in named.items()}
+        own = [one(values) for one in given]
         try:
-            found = apply(value, *arguments[0], **arguments[1])
+            found = apply(value, *own, **{key: one(values) for key, one in named.items()})
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             words = f"the filter {name!r} cannot be used on {brief(value)}: {error}"
             raise SuiteError(words) from error

@@ -13,7 +13,8 @@ import csv
 import hashlib
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -64,15 +65,6 @@ class Row(NamedTuple):
     group: str | None = None
 
 
-class _Table(NamedTuple):
-    """Rows of values by number, and the words for a number: "vars[1]" or "cities.csv, line 3"."""
-
-    rows: Iterable[tuple[int, JsonValue]]
-    label: Callable[[int], str] = "vars[{}]".format
-    file: str = ""
-    is_csv: bool = False
-
-
 class _Leaf(NamedTuple):
     """A text with variables and its place in a scenario. It stays a text if `is_text`."""
 
@@ -84,6 +76,8 @@ class _Leaf(NamedTuple):
 
 _Part: TypeAlias = JsonValue
 """A part of a scenario, with a `_Leaf` in the place of each text that has variables."""
+_Rows: TypeAlias = Iterator[tuple[str, JsonValue]]
+"""Rows of values, each with its place, such as "vars[1]" or "cities.csv, line 3"."""
 
 
 @dataclass(slots=True)
@@ -115,45 +109,48 @@ class Variables:
     def _filled(
         self, number: int, fields: JsonObject, place: Place, used: set[str]
     ) -> Iterator[Row]:
-        key = "task_id" if "task_id" in fields else "id"
-        base, names, unused = str(fields.get(key, f"scenario-{number}")), set[str](), set[str]()
+        key, given = "task_id" if "task_id" in fields else "id", fields.get("vars")
+        unused = set[str]()
+        base, names = str(fields.get(key, f"scenario-{number}")), dict[str, None]()
         parts = _templates_in({**fields, key: base}, place, names)
-        names.update(*(one.names for one in self._prompts()))
-        used |= names
-        group, table = None, _Table([(0, {})])
-        if "vars" in fields:
-            group, table = base, self._table(fields["vars"], place.at("vars"))
-        for at, digest, own in _rows_of(table, place, is_given="vars" in fields):
-            unused |= own.keys() - names
-            if unused and not table.file:
+        at = self.file.place.at("system_prompt")
+        for text in self.given or [self.own]:
+            names |= dict.fromkeys(one.names) if (one := _template(text, at)) else {}
+        used.update(names)
+        group = base if "vars" in fields else None
+        rows = self._rows(given, place.at("vars")) if "vars" in fields else iter([("", {})])
+        is_csv = isinstance(given, str) and given.lower().endswith(".csv")
+        for at, digest, own in _unequal(rows, place, given):
+            unused |= own.keys() - names.keys()
+            if unused and not isinstance(given, str):
                 raise at.at(name := min(unused)).error(_UNUSED.format(name))
             values = {**self.file.header.get("vars", {}), **own}
-            made = _fill(parts, values, at, own.keys() if table.is_csv else ())
+            made = _fill(parts, values, at, own.keys() if is_csv else frozenset())
             if not self.given:
                 filled_prompt(self.own, values, at)
             if own and not isinstance(parts[key], _Leaf):
-                made[key] = f"{base}/{_in_id(own, digest, is_csv=table.is_csv)}"
+                in_order = not isinstance(given, list | str) or is_csv
+                in_order = in_order or [*own] == [name for name in names if name in own]
+                made[key] = f"{base}/{_in_id(own, digest, in_order=in_order, is_csv=is_csv)}"
             yield Row(number, at, made, values, group)
         if unused:
             columns = ", ".join(map(repr, sorted(unused)))
-            self.notes.append(f"{table.file}: no text of {base!r} uses the columns {columns}")
+            self.notes.append(f"{given}: no text of {base!r} uses the columns {columns}")
 
-    def _prompts(self) -> Iterator[Template]:
-        at = self.file.place.at("system_prompt")
-        found = (_template(text, at) for text in self.given or [self.own])
-        return (one for one in found if one is not None)
-
-    def _table(self, given: JsonValue, at: Place) -> _Table:
-        match given:
-            case list():
-                return _Table(enumerate(given))
-            case dict():
-                return _Table(_combined(given, at))
-            case str() if read := _READERS.get(PurePosixPath(given).suffix.lower()):
-                place = Place(given)
-                return read(read_text(inside(self.file.folder, given, at), place), place)
-        wanted = f"a list of rows, an object, or the name of a file in {', '.join(_READERS)}"
-        raise at.error(f"found {brief(given)}, wanted {wanted}")
+    def _rows(self, given: JsonValue, at: Place) -> _Rows:
+        """Return the rows of a scenario's `vars`: a list, an object, or the name of a file."""
+        if isinstance(given, list | dict):
+            return _listed(given, at, "")
+        suffix = PurePosixPath(given).suffix.lower() if isinstance(given, str) else ""
+        if suffix not in (".csv", ".json", ".jsonl"):
+            wanted = "a list of rows, an object, or the name of a .csv, .json or .jsonl file"
+            raise at.error(f"found {brief(given)}, wanted {wanted}")
+        text, place = read_text(inside(self.file.folder, given, at), Place(given)), Place(given)
+        if suffix == ".csv":
+            return _csv_rows(text, place)
+        if suffix == ".jsonl":
+            return ((f"{given}, {at.row}", row) for at, row in json_lines(text, place))
+        return _listed(read_json(text, place), place, f"{given}, ")
 
 
 def prompted(suite: Suite, text: str, name: str) -> Suite:
@@ -162,8 +159,7 @@ def prompted(suite: Suite, text: str, name: str) -> Suite:
     Raises `SuiteError` if it has a variable that a scenario with variables has not.
     """
     for scenario in suite.scenarios if "{" in text else ():
-        if scenario.vars:
-            filled_prompt(text, scenario.vars, Place(name, f"scenario {scenario.id!r}"))
+        filled_prompt(text, scenario.vars, Place(name, f"scenario {scenario.id!r}"))
     return suite.with_(system_prompt=text)
 
 
@@ -185,9 +181,8 @@ def _template(text: str, place: Place) -> Template | None:
         return read_template(text)
 
 
-def _templates_in(fields: JsonObject, place: Place, names: set[str]) -> _Part:
+def _templates_in(fields: JsonObject, place: Place, names: dict[str, None]) -> _Part:
     """Return a scenario with its templates, and add their variables to `names`."""
-    is_sequence = "expected_tool_sequence" in fields
 
     def part(value: JsonValue, path: tuple[str | int, ...]) -> _Part:
         match value:
@@ -195,25 +190,22 @@ def _templates_in(fields: JsonObject, place: Place, names: set[str]) -> _Part:
                 return {key: part(one, (*path, key)) for key, one in value.items()}
             case list():
                 return [part(one, (*path, index)) for index, one in enumerate(value)]
-            case str():
-                template = _template(value, place.at(*path))
-                if template is not None:
-                    names.update(template.names)
-                    in_list = path[0] in _LISTS_OF_TEXTS and len(path) > 1
-                    is_argument = "arguments" in path or path[0] == "expected_args"
-                    return _Leaf(path, template, in_list or path[0] in _TEXTS, is_argument)
+            case str() if template := _template(value, place.at(*path)):
+                names.update(dict.fromkeys(template.names))
+                in_list = path[0] in _LISTS_OF_TEXTS and len(path) > 1
+                is_argument = "arguments" in path or path[0] == "expected_args"
+                return _Leaf(path, template, in_list or path[0] in _TEXTS, is_argument)
         return value
 
+    known = _OF_A_SEQUENCE if "expected_tool_sequence" in fields else fields.keys() - _NO_TEMPLATES
     return {
-        key: value
-        if key in _NO_TEMPLATES or (is_sequence and key not in _OF_A_SEQUENCE)
-        else part(value, (key,))
+        key: part(value, (key,)) if key in known else value
         for key, value in fields.items()
         if key != "vars"
     }
 
 
-def _fill(part: _Part, values: JsonObject, place: Place, cells: Collection[str]) -> JsonValue:
+def _fill(part: _Part, values: JsonObject, place: Place, cells: AbstractSet[str]) -> JsonValue:
     """Return a scenario with its templates filled; the variables `cells` are from a CSV file."""
     match part:
         case _Leaf(path, template, is_text, is_argument):
@@ -221,8 +213,8 @@ def _fill(part: _Part, values: JsonObject, place: Place, cells: Collection[str])
                 value = template.fill(values)
             if is_text:
                 return written(value)
-            is_cell = is_argument and template.is_whole and not template.names.isdisjoint(cells)
-            return Cell(value) if is_cell and isinstance(value, str) else value
+            is_cell = is_argument and template.is_whole and isinstance(value, str)
+            return Cell(value) if is_cell and cells & {*template.names} else value
         case dict():
             return {key: _fill(one, values, place, cells) for key, one in part.items()}
         case list():
@@ -230,23 +222,24 @@ def _fill(part: _Part, values: JsonObject, place: Place, cells: Collection[str])
     return part
 
 
-def _rows_of(
-    table: _Table, place: Place, *, is_given: bool
+def _unequal(
+    rows: _Rows, place: Place, given: JsonValue
 ) -> Iterator[tuple[Place, bytes, JsonObject]]:
-    """Yield the place, the digest and the values of each row; no two rows are equal."""
-    known = dict[bytes, int]()
-    for number, row in table.rows:
-        label = table.label(number) if is_given else ""
+    """Yield the place, the digest and the values of each row. Raise `SuiteError` for no rows, for
+    equal ones, and for one without a value. A label is empty if there are no rows to be named.
+    """
+    known = dict[bytes, str]()
+    for label, row in rows:
         at = replace(place, row=", ".join(filter(None, (place.row, label))))
         own = _named(row, at)
-        if is_given and not own:
+        if label and not own:
             raise at.error("has no value; give one for each variable")
         digest = hashlib.sha256(json.dumps(own, sort_keys=True).encode()).digest()[:16]
-        if (first := known.setdefault(digest, number)) != number:
-            raise at.error(f"has the same values as {table.label(first)}; leave one of them out")
+        if (first := known.setdefault(digest, label)) != label:
+            raise at.error(f"has the same values as {first}; leave one of them out")
         yield at, digest, own
     if not known:
-        raise place.at("vars").error(f"{table.file or 'the list'} has no rows; give one or more")
+        raise place.at("vars").error(f"{brief(given)} has no rows; give one or more")
 
 
 def _named(values: JsonValue, at: Place) -> JsonObject:
@@ -262,86 +255,59 @@ def _named(values: JsonValue, at: Place) -> JsonObject:
     return values
 
 
-def _in_id(own: JsonObject, digest: bytes, *, is_csv: bool) -> str:
+def _in_id(own: JsonObject, digest: bytes, *, in_order: bool, is_csv: bool) -> str:
     """Return the values of a row for its id, with a digest if they alone might be those of another
-    row. So no id depends on other rows.
+    row. So no id depends on other rows. They are `in_order` if no row has another order of names.
     """
-    text = "-".join(map(written, own.values()))
+    text, texts = "-".join(map(written, own.values())), [*own.values()]
     shown = "".join(one if one.isprintable() and one not in "[]*?" else "_" for one in text)
-    texts = [one for one in own.values() if isinstance(one, str)]
-    is_clear = shown == text and 0 < len(text) <= _MAX_ID
-    is_clear = is_clear and (len(own) == 1 or not any("-" in one for one in texts))
-    if is_clear and (is_csv or not any(map(_NO_STRING.fullmatch, texts))):
+    odd = (one for one in texts if isinstance(one, str) and len(texts) > 1 and "-" in one)
+    like = (one for one in texts if isinstance(one, str) and _NO_STRING.fullmatch(one))
+    is_clear = shown == text and 0 < len(text) <= _MAX_ID and in_order
+    if is_clear and not any(odd) and (is_csv or not any(like)):
         return text
     return "-".join(filter(None, (shown[:_MAX_ID], digest.hex()[:12])))
 
 
-def _combined(lists: JsonObject, at: Place) -> Iterator[tuple[int, JsonObject]]:
-    """Yield every combination of the lists' items; a value that is no list is in all of them."""
-    several = [one if isinstance(one, list) else [one] for one in lists.values()]
-    if (rows := prod(map(len, several))) > MAX_ROWS:
-        raise at.error(f"its lists make {rows:,} rows; wanted at most {MAX_ROWS:,}")
-    for number, items in enumerate(product(*several)):
-        yield number, dict(zip(lists, items, strict=True))
+def _listed(given: JsonValue, at: Place, label: str) -> _Rows:
+    """Yield the rows of a list, or every combination of the items of an object's lists."""
+    rows = given
+    if isinstance(given, dict):
+        several = [one if isinstance(one, list) else [one] for one in given.values()]
+        if (count := prod(map(len, several))) > MAX_ROWS:
+            raise at.error(f"its lists make {count:,} rows; wanted at most {MAX_ROWS:,}")
+        rows = (dict(zip(given, items, strict=True)) for items in product(*several))
+    elif not isinstance(given, list):
+        raise at.error(f"found {brief(given)}, wanted a list of rows, or an object")
+    return ((f"{label}vars[{number}]", row) for number, row in enumerate(rows))
 
 
-def _csv(text: str, place: Place) -> _Table:
-    lines = _csv_lines(text, place)
-    begin, columns = next(lines, (1, []))
-    columns = [one.strip() for one in columns]
-    at = replace(place, row=f"line {begin}")
-    for number, name in enumerate(columns, 1):
-        if not name:
-            raise at.error(f"column {number} has no name; wanted one for each column")
-        if name in columns[: number - 1]:
-            raise at.error(f"the column {name!r} is there twice; rename or leave out one")
-    _named(dict.fromkeys(columns), at)
-
-    def rows() -> Iterator[tuple[int, JsonObject]]:
-        for begin, cells in lines:
-            if len(cells) != len(columns):
-                raise replace(place, row=f"line {begin}").error(
-                    f"found {len(cells)} cells, wanted {len(columns)}, one for each column; put a "
-                    "cell that has a comma in quotes"
-                )
-            yield begin, dict(zip(columns, cells, strict=True))
-
-    return _Table(rows(), f"{_escaped(place.file)}, line {{}}".format, place.file, is_csv=True)
-
-
-def _csv_lines(text: str, place: Place) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line in which each row of a CSV file begins, and its cells; no blank line."""
-    reader = csv.reader((found[0] for found in _LINE.finditer(text)), strict=True)
+def _csv_rows(text: str, place: Place) -> _Rows:
+    """Yield the rows of a CSV file, each with the line in which it begins; blank lines are none."""
+    reader, columns = csv.reader((one[0] for one in _LINE.finditer(text)), strict=True), list[str]()
     while True:
-        begin = reader.line_num + 1
+        at = replace(place, row=f"line {reader.line_num + 1}")
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise replace(place, row=f"line {begin}").error(f"this is no CSV: {error}") from error
+            raise at.error(f"this is no CSV: {error}") from error
         if cells is None:
             return
-        if cells:
-            yield begin, cells
+        if cells and not columns:
+            columns = _columns(cells, at)
+        elif cells:
+            if len(cells) != len(columns):
+                raise at.error(
+                    f"found {len(cells)} cells, wanted {len(columns)}, one for each column; put a "
+                    "cell that has a comma in quotes"
+                )
+            yield str(at), dict(zip(columns, cells, strict=True))
 
 
-def _json(text: str, place: Place) -> _Table:
-    given, label = read_json(text, place), f"{_escaped(place.file)}, vars[{{}}]".format
-    if isinstance(given, dict):
-        return _Table(_combined(given, place), label, place.file)
-    if not isinstance(given, list):
-        raise place.error(f"found {brief(given)}, wanted a list of rows, or an object")
-    return _Table(enumerate(given), label, place.file)
-
-
-def _jsonl(text: str, place: Place) -> _Table:
-    rows = ((int(at.row.removeprefix("line ")), row) for at, row in json_lines(text, place))
-    return _Table(rows, f"{_escaped(place.file)}, line {{}}".format, place.file)
-
-
-def _escaped(name: str) -> str:
-    return name.replace("{", "{{").replace("}", "}}")
-
-
-_READERS: dict[str, Callable[[str, Place], _Table]] = {
-    ".csv": _csv, ".json": _json, ".jsonl": _jsonl,
-}  # fmt: skip
+def _columns(cells: Sequence[str], at: Place) -> list[str]:
+    names = [one.strip() for one in cells]
+    for number, name in enumerate(names, 1):
+        if not name or name in names[: number - 1]:
+            what = "is there twice" if name else "has no name"
+            raise at.error(f"column {number}, {name!r}, {what}; wanted another name for each")
+    return [*_named(dict.fromkeys(names), at)]

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import tunaeval
+
 from .options import ASKER, FAILED, MEASURED, OPTIONS, VERDICTS, check_options, gates_asked
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> CollectedS
     """Collect `NAME.tunaeval.json|jsonl|yaml` as a suite: a test for each scenario and repeat."""
     if not file_path.name.endswith(_SUITE_ENDINGS):
         return None
-    from .suites import CollectedSuite  # noqa: PLC0415 - see the module's docstring
+    from .parts import CollectedSuite  # noqa: PLC0415 - see the module's docstring
 
     return CollectedSuite.from_parent(parent, path=file_path)
 
@@ -97,7 +99,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     if not measured and not gates_asked(config):
         return
-    from .suites import judged  # noqa: PLC0415 - see the module's docstring
+    from .parts import judged  # noqa: PLC0415 - see the module's docstring
 
     verdicts = judged(config, measured)
     config.stash[VERDICTS] = verdicts
@@ -128,7 +130,7 @@ def tunaeval_model(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
     `--tunaeval-record` records that file from `--tunaeval-base-url`. The marker
     `tunaeval(script=..., cassette=..., faults=..., masks=...)` changes the defaults.
     """
-    from .models import served  # noqa: PLC0415 - see the module's docstring
+    from .parts import served  # noqa: PLC0415 - see the module's docstring
 
     yield from served(request)
 
@@ -139,8 +141,7 @@ def tunaeval_expected(request: pytest.FixtureRequest) -> Iterator[ExpectedInFile
 
     `--tunaeval-update` writes the file from the calls that it is compared with.
     """
-    from .expectations import ExpectedInFile  # noqa: PLC0415 - see the module's docstring
-    from .models import fault_of  # noqa: PLC0415 - as above
+    from .parts import ExpectedInFile, fault_of  # noqa: PLC0415 - as the docstring says
 
     asks = "tunaeval_model" in request.fixturenames
     model = request.getfixturevalue("tunaeval_model") if asks else None
@@ -153,7 +154,7 @@ def tunaeval_expected(request: pytest.FixtureRequest) -> Iterator[ExpectedInFile
 @pytest.fixture
 def tunaeval_workspace(tmp_path: Path) -> Iterator[Workspace]:
     """A new directory for an agent to work in, which can report changes in it."""
-    from .workspace import Workspace  # noqa: PLC0415 - see the module's docstring
+    from .parts import Workspace  # noqa: PLC0415 - see the module's docstring
 
     workspace = Workspace(tmp_path / "files")
     yield workspace
@@ -163,18 +164,15 @@ def tunaeval_workspace(tmp_path: Path) -> Iterator[Workspace]:
 @pytest.fixture
 def tunaeval_recorder() -> Recorder:
     """A recorder for wrapped tools: `tunaeval.wrap_tool(tool, tunaeval_recorder)`."""
-    from tunaeval import Recorder  # noqa: PLC0415 - see the module's docstring
-
-    return Recorder()
+    return tunaeval.Recorder()
 
 
 @pytest.fixture
 def tunaeval_session(tunaeval_recorder: Recorder) -> Callable[..., ScoringSession]:
     """A function that makes enabled scoring sessions: `with session(query) as scored:`."""
-    from tunaeval import scoring_session  # noqa: PLC0415 - see the module's docstring
 
     def made(query: str, **settings: Any) -> ScoringSession:
-        return scoring_session(
+        return tunaeval.scoring_session(
             query, **{"enabled": True, "recorder": tunaeval_recorder, **settings}
         )
 

@@ -11,7 +11,7 @@ import pytest
 
 from tunaeval.endpoint.cassettes import masked
 from tunaeval.errors import TunaevalError
-from tunaeval.files.plain_files import read_plain
+from tunaeval.files.packed_files import read_plain
 from tunaeval.matching.api import Expected, expect
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 

@@ -29,6 +29,7 @@
     const node = document.createElement(tag);
     if (className) node.className = className;
     if (text !== undefined && text !== null) node.textContent = text;
+    if (tag === "pre") node.tabIndex = 0; // it may have to be scrolled
     return node;
   }
 
