@@ -20,8 +20,8 @@ import tunaeval
 from tunaeval.errors import TunaevalError
 from tunaeval.types.faults import Fail
 
-KEPT = {"temperature": "temperature", "top_p": "top_p", "topP": "top_p", "seed": "seed"}
-KEPT |= dict.fromkeys(("max_tokens", "max_output_tokens", "maxOutputTokens"), "max_tokens")
+LIMITS = dict.fromkeys(("max_tokens", "max_output_tokens", "maxOutputTokens"), "max_tokens")
+NAMES = {"temperature": "temperature", "top_p": "top_p", "topP": "top_p", "seed": "seed"} | LIMITS
 NONE = ("none", {"type": "none"}, {"functionCallingConfig": {"mode": "NONE"}})
 
 
@@ -40,11 +40,11 @@ async def answer(
                 yield Fail(status=max(said.status_code, 400), message=words, headers=headers)
                 return
             async for chunk in chunks(said):
-                choice, *_ = chunk.get("choices") or [{}]
+                choice: dict[str, Any] = next(iter(chunk.get("choices") or [dict[str, Any]()]))
                 for key in ("usage", "finish_reason"):
                     last |= {key: one} if (one := chunk.get(key) or choice.get(key)) else {}
                 fault = fault or str(chunk.get("error") or "")
-                found = [choice.get("delta") or choice.get("message") or {}]
+                found: list[dict[str, Any]] = [choice.get("delta") or choice.get("message") or {}]
                 for delta in deltas(reader.feed_delta(chunk), sent) if reads else found:
                     yield delta
         fault = fault or ("" if "finish_reason" in last else "it broke off")
@@ -62,10 +62,10 @@ async def answer(
 
 def body_for(request: tunaeval.ModelRequest) -> dict[str, Any]:
     """Return the request as chat completions have it; one of these is passed on as it is."""
-    body, asked = request.body, dict(request.body)
+    body, asked = request.body, dict[str, Any](request.body)
     if request.api != "chat":
-        given = {**body, **(body.get("generationConfig") or {})}
-        asked = {KEPT[key]: one for key, one in given.items() if key in KEPT}
+        given: dict[str, Any] = {**body, **(body.get("generationConfig") or {})}
+        asked = {NAMES[key]: one for key, one in given.items() if key in NAMES}
         asked["messages"] = [*request.messages]
         asked |= {"tools": request.tools.as_openai()} if request.tools else {}
         if body.get("tool_choice", body.get("toolConfig")) in NONE:

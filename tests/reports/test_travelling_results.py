@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -211,7 +212,8 @@ def test_the_loop_of_the_page_sends_them(tmp_path: Path, monkeypatch: pytest.Mon
     lines(tmp_path, mixed())
     page = (ROOT / "docs/how-to/look-at-a-run.md").read_text("utf-8")
     (loop,) = [one for one in re.findall(r"```python\n(.+?)```", page, re.DOTALL) if "emit" in one]
-    exec(compile(loop, "loop", "exec"), {})  # noqa: S102 - our own page
+    (tmp_path / "loop.py").write_text(loop)
+    runpy.run_path(str(tmp_path / "loop.py"))
     sent = [one.log_record for one in kept.get_finished_logs()]
     assert [one.event_name for one in sent] == ["gen_ai.evaluation.result"] * 5
     assert sent[0].attributes["gen_ai.evaluation.score.value"] == 1.0

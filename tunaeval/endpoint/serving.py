@@ -54,10 +54,8 @@ def model_endpoint(
     Args:
         script: The model's answers: a list with an item for each turn, or a callable for all turns.
             An item is a text (its calls are parsed, and sent as structured ones if tools are
-            offered), `ToolCall`s, an assistant's message, or a callable, sync or async, that takes
-            the `ModelRequest` and returns one of these, or a `Fail`, which is the error that is
-            sent, or is an async generator of deltas of chat completions. A message or the last
-            delta may have `finish_reason`, `usage`, and `repairs`, codes that the agent is told.
+            offered), `ToolCall`s, an assistant's message, a `Fail`, or a callable, sync or async,
+            that takes the `ModelRequest` and returns one of these or yields deltas.
         cassette: A file with recorded answers.
         upstream: The base URL of a server to which requests are passed on.
         record: Replace the cassette by what the upstream answers, unless the block raises.
@@ -65,18 +63,15 @@ def model_endpoint(
         format: The wire format of a script's texts.
         model: The name that is listed, and that an upstream is asked for.
         masks: Patterns of what differs from run to run, by their replacements.
-        match: How a request is found in a cassette: "exact", or "loose", by its turn in the
-            conversation and the results since the last reply; all else may differ.
+        match: How a request is found in a cassette: "exact", or "loose", by turn and results.
         timeout_seconds: How long an upstream may take to answer.
         leftover: With "fail", the end of the block raises AssertionError if the script or the
-            cassette has answers left, or if the model was never asked. The fixture
-            `tunaeval_model` fails by default.
+            cassette has answers left, or if the model was never asked.
         allow_unasked: Whether a model may never be asked. If not, its calls equal no `expect(...)`.
         port: The port of 127.0.0.1; 0 is a free one.
         keep_turns: How many of the last turns are kept; None keeps all.
 
-    Raises UsageError for arguments that cannot be served, RecordError for a cassette that cannot be
-    read or recorded.
+    Raises UsageError, and RecordError for a cassette that cannot be read or recorded.
 
     Examples:
         >>> import httpx2
@@ -94,21 +89,16 @@ def model_endpoint(
     path = None if cassette is None else wanted_path(cassette, "cassette")
     is_played = script is None and path is not None and not record
     match, own = checked_match(match, is_played=is_played), checked_masks(masks)
+    if script is not None and (path is not None or upstream is not None or record):
+        raise UsageError("a script excludes cassette, upstream and record; leave these out")
     if script is not None:
-        if path is not None or upstream is not None or record:
-            raise UsageError("a script excludes cassette, upstream and record; leave these out")
         source: Source = Scripted(script, format=format)
-    elif record or path is None:
-        source = Passing(
-            upstream, path, own, record=record, model=model, timeout_seconds=timeout_seconds
-        )
-    else:
+    elif is_played and path is not None:
         source = Cassette(path, own, match)
+    else:
+        how = (upstream, path, own)
+        source = Passing(*how, record=record, model=model, timeout_seconds=timeout_seconds)
     allowed = (leftover, allow_unasked)
-    if type(port) is not int or not 0 <= port < 1 << 16:
-        raise refusal("port", port, "a port, 0 to 65535")
-    if keep_turns is not None:
-        wanted_count(keep_turns, "keep_turns", 0)
     return ModelEndpoint(source, Faults(faults), model or MODEL, allowed, (port, keep_turns))
 
 
@@ -143,6 +133,10 @@ class ModelEndpoint:
         self._source = source
         self._may_leave, self._may_be_unasked = leftover == "allow", allow_unasked
         port, keep_turns = serving
+        if type(port) is not int or not 0 <= port < 1 << 16:
+            raise refusal("port", port, "a port, 0 to 65535")
+        if keep_turns is not None:
+            wanted_count(keep_turns, "keep_turns", 0)
         self._answering = Answering(source, faults, model, keep_turns)
         self._faults = faults
         self._loopback = Loopback(self._answering.respond, port)
