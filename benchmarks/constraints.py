@@ -30,7 +30,7 @@ from figures import ROOT, commit
 import tunaeval
 from tests.parsing.gbnf_matcher import Gbnf
 from tests.parsing.lark_matcher import Lark
-from tests.parsing.test_constraints import CALLS, CONSTRAINED, TOOLS, damaged
+from tests.parsing.test_constraint import CALLS, CONSTRAINED, TOOLS, damaged
 from tunaeval.clients.llamacpp import LlamaCppClient
 from tunaeval.parsing.constraint import KINDS
 from tunaeval.reports.statistics import wilson

@@ -44,7 +44,7 @@ MODULES = {
     "tunaeval.rewards.verl": "*",
     "tunaeval.scoring.judging": "",
     "tunaeval.runs": "with_faults",
-    "tunaeval.runs.trl": "environment",
+    "tunaeval.runs.trl": "TrainingEnvironment environment",
     "tunaeval.tasks": "",
     "tunaeval.data": "",
     "tunaeval.data.adapters": "",
@@ -57,6 +57,8 @@ MODULES = {
     "tunaeval.testing.selftest": "Extent accuracy linear null stream subject_of",
     "tunaeval.testing.pytest_plugin.expectations": "ExpectedInFile",
     "tunaeval.testing.pytest_plugin.workspace": "Workspace",
+    "tunaeval.vllm": "register",
+    "tunaeval.sglang": "register",
 }
 """Public modules, and which of their names are public: those listed, "*" for all that a module
 makes, or "" for all that its `__init__` names."""

@@ -31,7 +31,7 @@ from py_compile import PycInvalidationMode
 from tempfile import TemporaryDirectory
 from typing import IO, Literal, NamedTuple
 
-from tests.breakages import ROOT, copy_checkout
+from tests.faults.breakages import ROOT, copy_checkout
 from tests.mutants_drawn import Mutant, drawn
 from tests.mutants_loaded import DESCRIPTORS, TESTS, UNMEASURED
 

@@ -20,7 +20,7 @@ def register() -> None:
     """Add the parsers to SGLang's, if an argument of the process asks for one of them, or a program
     calls this itself. Otherwise nothing of SGLang is imported, as its parsers take seconds.
     """
-    by_sglang = sys._getframe(1).f_globals.get("__name__", "").startswith("sglang.")  # noqa: SLF001
+    by_sglang = sys._getframe(1).f_globals.get("__name__", "").startswith("sglang.")  # noqa: SLF001 - who calls
     if _given("tunaeval") or ("sglang" in sys.modules and not by_sglang):
         from tunaeval.parsing.served import Settings  # noqa: PLC0415 - the whole engine
 

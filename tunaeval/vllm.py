@@ -74,7 +74,7 @@ def register() -> None:
 class _Waiting:
     """Registers the parsers when the module is imported that has vLLM's list of them."""
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002 - the interface is vLLM's
         if name != _MANAGER:
             return None
         sys.meta_path.remove(self)
@@ -201,12 +201,12 @@ class _Parser:
 
     def extract_tool_calls_streaming(  # noqa: PLR0917 - the interface is vLLM's
         self,
-        previous_text: str,  # noqa: ARG002
-        current_text: str,  # noqa: ARG002
+        previous_text: str,  # noqa: ARG002 - the interface is vLLM's
+        current_text: str,  # noqa: ARG002 - the interface is vLLM's
         delta_text: str,
-        previous_token_ids: Sequence[int],  # noqa: ARG002
-        current_token_ids: Sequence[int],  # noqa: ARG002
-        delta_token_ids: Sequence[int],  # noqa: ARG002
+        previous_token_ids: Sequence[int],  # noqa: ARG002 - the interface is vLLM's
+        current_token_ids: Sequence[int],  # noqa: ARG002 - the interface is vLLM's
+        delta_token_ids: Sequence[int],  # noqa: ARG002 - the interface is vLLM's
         request: Any,
     ) -> Any:
         """Read the next piece of a reply; return what it has made certain, or None."""

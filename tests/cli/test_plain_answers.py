@@ -14,7 +14,7 @@ from tests.faults import CANARY_KEY, Answer, FaultServer, chat, completion
 from tests.faults.runs import suite_file
 from tests.reports.page.made_runs import made_run
 from tests.reports.results import report, result
-from tunaeval.reports.console import SoFar
+from tunaeval.reports.progress import SoFar
 from tunaeval.reports.wording import failures, remarks
 
 REFUSED = Answer(b'{"error": {"message": "no"}}', status=403)

@@ -122,3 +122,24 @@ def test_the_nearest_of_a_missing_folder_is_a_folder(here: Tuna, tmp_path: Path)
     (tmp_path / "prompts").mkdir()
     done = here("run", "--client", "scripted", "--system-prompt", "promts/brief.txt")
     assert "cannot be read: No such file or directory; did you mean 'prompts'?" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["", " \n\t\n"])
+def test_an_empty_system_prompt_file_is_refused(
+    here: Tuna, suite: str, tmp_path: Path, text: str
+) -> None:
+    (tmp_path / "none.txt").write_text(text)
+    words = ("run", "--suite", suite, "--client", "scripted", "--recording", suite)
+    done = here(*words, "--system-prompt", "none.txt")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the system prompt 'none.txt' is empty" in done.stderr
+    own = {**json.loads((tmp_path / suite).read_text()), "system_prompt_file": "none.txt"}
+    (tmp_path / "own.json").write_text(json.dumps(own))
+    done = here("suites", "own.json")
+    assert (done.returncode, "'none.txt' is empty" in done.stderr) == (2, True)
+
+
+def test_a_suite_without_tags_says_so(here: Tuna, suite: str) -> None:
+    done = here("run", "--suite", suite, "--client", "scripted", "--tag", "x")
+    assert done.returncode == 2
+    assert "no tag is called 'x'; this suite has no tags\n" in done.stderr

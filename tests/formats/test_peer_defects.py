@@ -26,7 +26,7 @@ from tests.formats.reading import (
     with_steps,
 )
 from tests.parsing.samples import codes, said, tagged
-from tests.parsing.test_growth import BOUND, assert_linear, growth
+from tests.parsing.test_law_growth import BOUND, assert_linear, growth
 from tunaeval import parse, stream
 from tunaeval.types.calls import JsonValue
 

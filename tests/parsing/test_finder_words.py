@@ -1,60 +1,108 @@
-"""A search that leaves words out, or is one of two patterns, finds what the whole one finds."""
+"""Openers that are words: they end a sentence as well as they begin a call."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from tunaeval.grammar.formats import AUTO, FORMATS
-from tunaeval.parsing.finder import Finder, finder_of
-from tunaeval.parsing.search import Search
-from tunaeval.parsing.window import Window
-
-ALL = Finder(tuple(FORMATS.values()))
-FINDERS = {"all": ALL} | {name: Finder((form,)) for name, form in FORMATS.items()}
-PIECES = st.sampled_from(
-    [*ALL.tokens, '{"name": ', "[f(", "to", "func", "Act", " and so on. ", "\n"]
-)
-LONG = "It is a long text. " * 40
+from tests.parsing.samples import codes, said
+from tunaeval import parse, stream
+from tunaeval.grammar import Literal, PythonCalls, Space
+from tunaeval.grammar.format import Format
+from tunaeval.types.parsing import ParseResult
 
 
-@pytest.mark.parametrize("name", FINDERS)
-@settings(max_examples=20)
-@given(pieces=st.lists(PIECES, max_size=8))
-def test_the_same_is_found_without_looking_for_words(name: str, pieces: list[str]) -> None:
-    finder, text = FINDERS[name], LONG.join(["", *pieces, ""])
-    assert spans(finder.search_of(text), text) == spans(finder.search, text)
+def streamed(text: str, name: str) -> ParseResult:
+    reader = stream(name)
+    for char in text:
+        reader.feed(char)
+    return reader.finish()
 
 
-TAGGED = finder_of(AUTO, wants_tools=True, more=()).tagged(("ls", "tool", "functions", "f"))
-"""A finder of tools' tags, which looks for them beside what the finder of the formats finds."""
-WHOLE = Finder((*TAGGED.formats, *TAGGED.wholes), wants_tools=True)
-"""The same in one pattern."""
-NEAR = st.sampled_from(
-    [*TAGGED.tokens, "<ls", "<tool", "</", "<", '{"name": ', "[f(", "<a:tools>", " word ", "\n"]
-)
+@pytest.mark.parametrize("text", [
+    "Run make deploy to=prod", "Set from=2024 to=2025 in the query", "mail to=bob now",
+    "gpt-oss writes to=functions.NAME on the commentary channel.", "the kwarg to=None",
+    "The module you want is functools", "Useful modules:\n- itertools\n- functools\n",
+    "Here is a good Call to Action:", "It ends with a Call to Action:\n", "My next Action: run",
+    "return h>>>s", "Compute x>>>0.", "Items:\n- Action: review\n- Action: merge\n",
+])  # fmt: skip
+def test_a_sentence_that_ends_in_one_is_no_call(text: str) -> None:
+    result = parse(text)
+    assert (result.outcome, result.truncated, codes(result)) == ("no_call", False, [])
+    assert result.content == text
+    assert streamed(text, "auto") == result
 
 
-@settings(max_examples=300)
-@given(pieces=st.lists(NEAR, max_size=6))
-def test_tags_of_tools_are_found_as_by_one_pattern(pieces: list[str]) -> None:
-    text = "".join(pieces)
-    assert TAGGED.bare.keys() == WHOLE.bare.keys()
-    assert spans(TAGGED.search, text) == spans(WHOLE.search, text)
-    assert spans(TAGGED.search_on, text) == spans(WHOLE.search_on, text)
-    assert TAGGED.held(Window(text)) == WHOLE.held(Window(text))
+@pytest.mark.parametrize("text", [
+    "to=functions.ls", " to=functions.ls<|channel|>comm", "hm<|end|>to=functions.l",
+    "Look: to=functions.ls<|channel|>commentary",
+])  # fmt: skip
+def test_a_header_that_is_cut_off_is_an_attempt(text: str) -> None:
+    result = parse(text, "harmony")
+    assert (result.outcome, codes(result)) == ("truncated", ["truncated"])
+    assert streamed(text, "harmony") == result
 
 
-def spans(search: Search, text: str) -> list[tuple[int, int]]:
-    found, at = list[tuple[int, int]](), 0
-    while hit := search.search(text, at):
-        found.append(hit.span())
-        at = hit.end()
-    return found
+@pytest.mark.parametrize("text", [
+    "Action:", "So.\nAction:", "So.\n Action: ls\n", "Hm. Action: f\nAction Inp",
+    "Hm. Action: bash\nAction Input: {", "Hm. Action: bash",
+])  # fmt: skip
+def test_an_action_that_is_cut_off_is_an_attempt(text: str) -> None:
+    tools = [{"type": "function", "function": {"name": "bash"}}]
+    result = parse(text, "react", tools=tools)
+    assert (result.outcome, codes(result)) == ("truncated", ["truncated"])
+    reader = stream("react", tools=tools)
+    for char in text:
+        reader.feed(char)
+    assert reader.finish() == result
 
 
-def test_words_are_left_out_only_where_there_are_none() -> None:
-    assert ALL.search_of(LONG) is not ALL.search
-    assert ALL.search_of(f"{LONG}Action:") is ALL.search
-    assert ALL.search_of("short") is ALL.search
+CALL = 'bash(command="ls")'
+TWO = [("bash", {"command": "ls"})] * 2
+
+
+@pytest.mark.parametrize("name", ["auto", "tool-code"])
+@pytest.mark.parametrize("body", [
+    f"{CALL}; {CALL}", f"{CALL}\n# then\n{CALL}", f"# both\n{CALL}\n{CALL}", f"{CALL};\n{CALL};",
+])  # fmt: skip
+def test_lines_of_python_may_have_comments_and_semicolons(body: str, name: str) -> None:
+    text = f"```tool_code\n{body}\n```\nDone."
+    result = parse(text, name, level="strict")
+    assert (said(result), codes(result)) == (TWO, [])
+    assert streamed(text, name) == parse(text, name)
+
+
+@pytest.mark.parametrize("name", ["auto", "tool-code"])
+@pytest.mark.parametrize("body", [f"r = {CALL}\nprint(r)", "x = 1", "# nothing"])
+def test_a_program_is_an_attempt_in_a_closed_fence(body: str, name: str) -> None:
+    text = f"```tool_code\n{body}\n```\nDone."
+    result = parse(text, name)
+    assert (result.outcome, codes(result), result.content) == ("malformed", ["invalid-json"], text)
+    assert streamed(text, name) == result
+
+
+@pytest.mark.parametrize("closer", [";", "#", "; #", "#;"])
+def test_signs_that_a_closer_begins_with_are_only_that(closer: str) -> None:
+    words = (Literal("<call>"), Space(), PythonCalls(listed=False), Space(), Literal(closer))
+    form = Format("lines", words, summary="calls on lines")
+    text = f"<call>{CALL}\n{CALL}{closer}"
+    result = parse(text, form, level="strict")
+    assert (said(result), codes(result), result.content) == (TWO, [], "")
+
+
+@pytest.mark.parametrize("name", ["auto", "tool-code"])
+def test_a_comment_ends_where_the_fence_does(name: str) -> None:
+    text = f"```tool_code\n{CALL} # first\n{CALL} # second```"
+    result = parse(text, name, level="strict")
+    assert (said(result), codes(result)) == (TWO, [])
+    assert streamed(text, name) == parse(text, name)
+
+
+def test_a_fence_in_a_string_does_not_end_a_refused_one() -> None:
+    """What follows it is still the inside of what could not be read."""
+    broken = (
+        '{"name": "f", "arguments": {"a":}}, {"name": "g", "arguments": {"b": "x```\\ny\\n```"}}'
+    )
+    text = f'```json\n[{broken}, {{"name": "h", "arguments": {{"c": "d"}}}}]\n``` so'
+    result = parse(text)
+    assert (result.calls, codes(result)) == ((), ["invalid-json"])
+    assert streamed(text, "auto") == result

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parsing.samples import LS, TOOLS, call_of, tagged
-from tests.parsing.test_call_numbers import PIECES
+from tests.parsing.test_events_numbers import PIECES
 from tunaeval import parse
 from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import FORMATS

@@ -17,9 +17,9 @@ from tunaeval.errors import RecordError
 from tunaeval.files.records import json_text
 from tunaeval.registry import Registry
 from tunaeval.reports import WRITERS
-from tunaeval.reports.console import Live
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.markdown import code
+from tunaeval.reports.progress import Live
 from tunaeval.showing import visible
 from tunaeval.types.roles import Writer
 from tunaeval.types.runs import CallRecord, Report
@@ -104,7 +104,7 @@ def test_no_control_character_of_a_model_reaches_the_terminal(text: str) -> None
     made = report(result(text, got=calls(text), tags=(text,), repairs=(text,)), lost, heading=text)
     stream = StringIO()
     tell = Live(stream)
-    with tell.progress(2, heading=text):
+    with tell.progress({None: (0, 2)}, heading=text):
         for one in made.results:
             tell(one)
     assert harmless(stream.getvalue())
@@ -121,7 +121,7 @@ class Terminal(StringIO):
 def test_on_a_terminal_model_text_is_escaped_too() -> None:
     stream = Terminal()
     tell = Live(stream)
-    with tell.progress(1, heading=HEADING):
+    with tell.progress({None: (0, 1)}, heading=HEADING):
         tell(result(HOSTILE, got=calls(HOSTILE)))
     page = stream.getvalue()
     assert HEADING in page
@@ -137,7 +137,7 @@ def test_numbers_and_nests_that_python_cannot_show_are_shown() -> None:
     wild = CallRecord(name="bash", arguments={"n": 10**5000, "nan": float("nan"), "deep": deep})
     stream = StringIO()
     tell = Live(stream)
-    with tell.progress(1, heading=None):
+    with tell.progress({None: (0, 1)}, heading=None):
         tell(result(got=(wild,)))
     assert "bash(n='0x" in stream.getvalue()
 
@@ -150,14 +150,14 @@ def test_markup_of_a_model_is_not_obeyed() -> None:
 def test_a_line_says_what_was_wanted_and_what_came() -> None:
     stream = StringIO()
     tell = Live(stream)
-    with tell.progress(1, heading=None):
+    with tell.progress({None: (37, 40)}, heading=None):
         tell(result("a", ok=True, first=False, got=calls("bash")))
         tell(result("b", outcome="no_call"))
         tell(result("c", outcome="transport_failure", error="refused"))
     assert stream.getvalue().splitlines() == [
-        "PASS  a  bash() -> bash(bash='bash')  2 attempts  calls",
-        "FAIL  b  bash() -> no call  1 attempt  no_call",
-        "ERROR  c  bash() -> refused  1 attempt  transport_failure",
+        "PASS  38/40  a  bash() -> bash(bash='bash')  2 attempts  calls",
+        "FAIL  39/40  b  bash() -> no call  1 attempt  no_call",
+        "ERROR  40/40  c  bash() -> refused  1 attempt  transport_failure",
     ]
 
 

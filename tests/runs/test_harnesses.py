@@ -112,7 +112,7 @@ def test_what_is_no_parameter_of_a_harness_is_stored_or_refused(tmp_path: Path) 
 
 def test_a_harness_that_names_everything_gets_everything() -> None:
     run("told", attempts=1)
-    assert set(Told.given) == {*harnesses.PARAMETERS} - {"options"} - {"on_result", "budget"}
+    assert set(Told.given) == {*harnesses.PARAMETERS} - {"options", "budget"}
 
 
 def test_options_beside_a_harness_that_is_made_are_refused() -> None:

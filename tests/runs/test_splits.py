@@ -31,7 +31,7 @@ def asked(name: str, group: str | None = None) -> Scenario:
 
 def ids(found: Suite, part: str) -> set[str]:
     try:
-        return {one.id for one in found.split(part).scenarios}  # type: ignore[arg-type]
+        return {one.id for one in found.split(part).scenarios}  # type: ignore[arg-type] # to be refused
     except SuiteError:
         return set()
 
@@ -61,10 +61,10 @@ def test_four_fifths_are_trained_on() -> None:
 
 def test_another_part_and_an_empty_one_are_refused() -> None:
     with pytest.raises(UnknownNameError, match="part of a suite"):
-        suite(asked("a")).split("dev")  # type: ignore[arg-type]
+        suite(asked("a")).split("dev")  # type: ignore[arg-type] # to be refused
     (empty,) = {"train", "test"} - {one for one in ("train", "test") if ids(suite(asked("a")), one)}
     with pytest.raises(SuiteError, match=f"none of 1 scenario is in the part '{empty}'"):
-        suite(asked("a")).split(empty)  # type: ignore[arg-type]
+        suite(asked("a")).split(empty)  # type: ignore[arg-type] # to be refused
 
 
 def test_a_run_says_which_part_it_asked(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -317,12 +316,3 @@ def test_a_link_may_not_lead_out_of_the_folder(tmp_path: Path) -> None:
     path = written(tmp_path / "in" / "s.json", suite(system_prompt_file="p.md"))
     with pytest.raises(SuiteError, match="own folder"):
         load_suite(path)
-
-
-def test_missing_pyyaml_is_named_with_its_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "yaml", None)  # as the import system itself marks it absent
-    monkeypatch.delitem(sys.modules, "tunaeval.tasks.suites.yaml", raising=False)
-    with pytest.raises(SuiteError, match=r"a\.yaml: reading YAML needs PyYAML.*pip install PyYAML"):
-        load_suite(written(tmp_path / "a.yaml", "[]"))

@@ -138,7 +138,7 @@ def test_users_servers_and_the_test_part_are_refused_by_name(tmp_path: Path) -> 
     with pytest.raises(UsageError, match="split is 'test'"):
         environment(plain, split="test")
     with pytest.raises(UnknownNameError, match="part of a suite"):
-        environment(plain, split="all")  # type: ignore[arg-type]
+        environment(plain, split="all")  # type: ignore[arg-type] # to be refused
     with pytest.raises(UsageError, match="has the name 'get_reward'"):
         environment(plain.with_(tools=tunaeval.to_tools([{"name": "get_reward"}])))
 

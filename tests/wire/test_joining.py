@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.parsing.samples import TOOLS, codes, said
-from tests.parsing.test_servers_that_differ import fragment
+from tests.parsing.test_message_servers import fragment
 from tunaeval import parse_message, stream
 from tunaeval.clients.answers import Gathered
 from tunaeval.clients.pace import TryFailed

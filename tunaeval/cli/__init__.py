@@ -48,12 +48,13 @@ GROUPS = {
     },
     "Training data": {
         "dataset": "find rows of a training data set that teach mistakes, and split them off",
-        "reward": "find what a reward function pays for calls that were not made as they should",
+        "reward": "test a reward function against known exploits",
     },
     "Servers": {
         "doctor": "find out whether a server calls tools correctly, and whose fault it is if not",
     },
     "This installation": {
+        "help": "show what a command does, and its options",
         "plugins": "list the built-in parts and the plug-ins, and what is broken",
         "selftest": "measure the parser on this machine: speed, streams, accuracy and repairs",
     },
@@ -136,6 +137,8 @@ def _command(argv: list[str], output: Output) -> int:
         return int(end.code or 0)
     if _configured(argv[0], arguments, output):
         return 0
+    if argv[0] == "help":
+        return _command([*filter(None, [arguments.command]), "--help"], output)
     # What a plug-in prints must not get between the results.
     with redirect_stdout(output.err), output.logging():
         code: int = import_module(f".{argv[0]}", __name__).run(arguments, output)
@@ -165,7 +168,8 @@ def _headings() -> Iterator[str]:
         yield ""
 
 
-def _parser(argv: list[str]) -> argparse.ArgumentParser:
+def _parser(argv: list[str], *, every: bool = False) -> argparse.ArgumentParser:
+    """Return the parser of the command line, with the options of its command, or of every one."""
     parser = _Parser(
         prog="tunaeval",
         description="How well does a language model call tools?\n\n" + "\n".join(_headings()),
@@ -176,10 +180,19 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
         "(--max-errors), 130 interrupted, 143 terminated.",
     )
     parser.add_argument("--version", action="version", version=_version(argv))
+    parser.add_argument(
+        "--print-completion",
+        action=_PrintCompletion,
+        choices=("bash", "zsh", "fish"),
+        help="print a script that completes commands and options in this shell (needs the extra "
+        "shell)",
+    )
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
     for name, summary in COMMANDS.items():
-        command = commands.add_parser(name, description=f"{summary.capitalize()}.")
-        if name in argv[:1]:
+        # shtab completes the commands that have a help; ours is under the headings.
+        listed: Any = {"help": summary} if every else {}
+        command = commands.add_parser(name, description=f"{summary.capitalize()}.", **listed)
+        if every or name in argv[:1]:
             command.usage = usage_of(name)
             add_options(command, options_in(name))
             command.add_argument(
@@ -190,6 +203,37 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
             )
             command.set_defaults(parser=command)
     return parser
+
+
+class _PrintCompletion(argparse.Action):
+    """Prints the completion of a shell, as `--help` prints the help."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *given: Any) -> None:
+        try:
+            import shtab  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise UsageError(
+                "--print-completion needs shtab; run pip install 'tunaeval[shell]'"
+            ) from error
+        whole = _parser([], every=True)
+        for one in _options_below(whole):
+            kind = next((kind for kind in _COMPLETED if kind in str(one.metavar)), None)
+            if kind is not None:
+                one.complete = getattr(shtab, _COMPLETED[kind])  # type: ignore[attr-defined]  # shtab reads it
+        print(shtab.complete(whole, shell=given[1]))
+        parser.exit()
+
+
+_COMPLETED = {"FILE": "FILE", "PATH": "FILE", "DIR": "DIRECTORY", "RUN": "DIRECTORY"}
+"""What shtab completes for an option, by a word in the name of its value."""
+
+
+def _options_below(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    for action in parser._actions:  # noqa: SLF001 - argparse lists them nowhere else
+        yield action
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 - as above
+            for below in action.choices.values():
+                yield from _options_below(below)
 
 
 class _StoreOnce(argparse.Action):

@@ -28,6 +28,7 @@ COLUMNS = ("name", "aliases", "summary", "models", "source", "status", "reason")
 _CONSTRAIN = "constrain"
 _WIDEST = 32
 """Longer texts are cut in the list; `tunaeval formats NAME` shows them in full."""
+_AUTO = "auto"
 _EXAMPLE = ("get_weather", {"city": "Oslo", "days": 2})
 
 
@@ -126,10 +127,12 @@ def _words(value: object) -> str:
 def _page(rows: Iterable[JsonObject]) -> str:
     """Return the reference page: a table of the formats, and an example of a call in each."""
     rows = list(rows)
+    of_auto = next((row["reads"] for row in rows if row["name"] == _AUTO), ())
     table = [
         f"| `{row['name']}` | {_codes(row['aliases'])} | {', '.join(row['models'])} "
-        f"| {_summary(row)} |"
+        f"| {_summary(row)} | {'yes' * (row['name'] in of_auto)} |"
         for row in rows
+        if row["name"] != _AUTO
     ]
     examples = [
         f"## {row['name']}\n\n~~~~ text\n{row['example']}\n~~~~" for row in rows if row["example"]

@@ -21,7 +21,7 @@ from .settings import visible_value
 
 _NOT_KEPT = frozenset(
     {"out", "resume", "retry_failures", "take_over", "record"}
-    | {"quiet", "json", "given", "check_server", "dry_run"}
+    | {"quiet", "json", "given", "check_server", "dry_run", "last_failed", "first_failure"}
     | {"max_cost", "max_total_tokens", "max_requests"}
 )
 """Options of one command that are not part of the run."""

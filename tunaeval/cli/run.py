@@ -19,20 +19,20 @@ from tunaeval.files.new_files import try_to_write
 from tunaeval.files.plain_files import is_there
 from tunaeval.files.records import json_text
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.reports.console import Live, show
+from tunaeval.reports.console import show
 from tunaeval.reports.json import summary_object
+from tunaeval.reports.progress import Live
 from tunaeval.reports.ranking import cost_of, show_ranking
 from tunaeval.reports.summary import INFRASTRUCTURE
-from tunaeval.reports.wording import interruption, resumption
+from tunaeval.reports.wording import FIRST_FAILURE, interruption, resumption
 from tunaeval.runs.budget import Budget
-from tunaeval.runs.driving import Environment
+from tunaeval.runs.driving import sandboxed
 from tunaeval.runs.harnesses import OURS, made_harness, run_by, takes_of
 from tunaeval.runs.matrix import Cell, Matrix, MatrixRun, is_matrix, matrix_object
 from tunaeval.runs.options import RunOptions
 from tunaeval.runs.runner import AsyncHarness, SuiteRun
 from tunaeval.runs.trained_on import refuse_trained
 from tunaeval.showing import counted
-from tunaeval.tasks.sandbox import sandbox_of
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Scenario, Suite
@@ -43,11 +43,13 @@ from .clients import ClientChoice, make_client, reached_by
 from .columns import Column, columns_of, prompts_of, with_prompt
 from .dry_run import print_estimate
 from .ending import Terminated
+from .last_failed import last_failed
 from .named_tools import chosen_suite
 from .output import Output
 from .report import asked_for
 from .resuming import as_kept, resumed_options
 from .server_check import checked, suspicion
+from .show import print_failed
 
 _NO_REPORT = "report {!r} is not written, and the score is as reported"
 _UNDONE = 2
@@ -61,6 +63,8 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             "--dry-run counts a whole run, not what is left of one; leave it out, or --resume"
         )
     begun_with = resumed_options(arguments)
+    if arguments.last_failed:
+        arguments.ids = last_failed(arguments, output)
     if arguments.cache and not arguments.dry_run:
         output.note(f"tunaeval: replies in {arguments.cache} are used, and new ones kept there")
     columns, prompts = columns_of(arguments), prompts_of(arguments)
@@ -88,12 +92,7 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
         if not any(getattr(arguments, one) for one in chosen_by):
             _compare_suites(chosen.client, whole, output)
     report, answered, ended = _run(suite, chosen, arguments, output, begun_with)
-    if arguments.json:
-        output.result(json_text(summary_object(report)))
-    elif report.results:
-        output.draw(partial(show, report))
-        if (doubt := suspicion(report, chosen.client)) is not None:
-            output.result(doubt)
+    _print_report(report, chosen.client, arguments, output)
     if (cost := cost_of(report.summary, (arguments.price_in, arguments.price_out))) is not None:
         output.note(f"tunaeval: the tokens of the run cost {cost:.4f}")
     if arguments.record:
@@ -103,6 +102,19 @@ def _run_one(arguments: argparse.Namespace, output: Output, begun_with: JsonObje
     for path, fault in faults:
         output.note(f"tunaeval: {fault}; {_NO_REPORT.format(str(path))}")
     return _UNDONE if faults and ended is None else code
+
+
+def _print_report(
+    report: Report, client: Client, arguments: argparse.Namespace, output: Output
+) -> None:
+    if report.run.budget_reached == FIRST_FAILURE:
+        print_failed([report], arguments, output)
+    elif arguments.json:
+        output.result(json_text(summary_object(report)))
+    elif report.results:
+        output.draw(partial(show, report))
+        if (doubt := suspicion(report, client)) is not None:
+            output.result(doubt)
 
 
 def _refuse_free_text(arguments: argparse.Namespace) -> None:
@@ -132,7 +144,7 @@ def _run(
     the exit code if a signal ended the run early, else None.
     """
     name, parser = arguments.harness, sole_parser_for(arguments.format)
-    environment = _environment(arguments)
+    environment = sandboxed(None, arguments.sandbox, arguments.sandbox_bind)
     live = Live(output.err, in_flight=lambda: suite_run.in_flight)
     harness = made_harness(
         name,
@@ -161,7 +173,7 @@ def _run(
     suite_run.info = suite_run.info.model_copy(update={"options": begun_with})
     _announce(suite_run, suite, chosen, arguments, output)
     output.ending.where = _where(suite_run.directory)
-    progress = live.progress(suite_run.left, heading=suite_run.info.heading)
+    progress = live.progress({None: suite_run.planned}, heading=suite_run.info.heading)
     try:
         with nullcontext() if arguments.quiet else progress:
             report = output.ending.run(_closing(suite_run.run(), chosen.client, output))
@@ -195,14 +207,10 @@ def _announce(
 _GIVEN = ("resume", "retry_failures", "take_over")
 
 
-def _environment(arguments: argparse.Namespace) -> Environment | None:
-    sandbox = sandbox_of(arguments.sandbox, arguments.sandbox_bind)
-    return None if sandbox is None else Environment(sandbox=sandbox)
-
-
 def _bounded(arguments: argparse.Namespace) -> set[str]:
     limits = (arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)
-    return {"budget"} if any(one is not None for one in limits) else set()
+    has_limit = arguments.first_failure or any(one is not None for one in limits)
+    return {"budget"} if has_limit else set()
 
 
 async def _closing(work: Awaitable[Report], client: Client, output: Output) -> Report:
@@ -227,7 +235,8 @@ def _where(directory: Path | None) -> str:
 
 
 def _budget(arguments: argparse.Namespace) -> Budget:
-    return Budget(arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)
+    limits = (arguments.max_requests, arguments.max_total_tokens, arguments.max_cost)
+    return Budget(*limits, first_failure=arguments.first_failure)
 
 
 def _options_of(arguments: argparse.Namespace, chosen: ClientChoice) -> RunOptions:
@@ -304,6 +313,9 @@ def _verdict(
     `error` says why the cell could not be asked.
     """
     summary, bar = report.summary, arguments.fail_under
+    if report.run.budget_reached == FIRST_FAILURE:
+        output.note(f"tunaeval: {whose}{interruption(report, matrix)}")
+        return 1
     if report.run.budget_reached:
         output.note(f"tunaeval: {whose}{interruption(report, matrix)}")
         return TOO_MANY_FAILURES
@@ -325,7 +337,8 @@ def _verdict(
             f"tunaeval: {whose}{100 * rate:.1f} % passed, which is below the {bar:g} % asked for"
         )
         return 1
-    return 0
+    failed = any(not one.ok and one.outcome not in INFRASTRUCTURE for one in report.results)
+    return 1 if arguments.first_failure and failed else 0
 
 
 def _run_matrix(
@@ -362,15 +375,22 @@ def _run_matrix(
         take_over=arguments.take_over,
         budget=_budget(arguments),
         max_errors=arguments.max_errors,
-        environment=_environment(arguments),
+        environment=sandboxed(None, arguments.sandbox, arguments.sandbox_bind),
     )
     _check_servers(columns, cells, matrix_run, output)
     if words := expected_bare(suite, matrix_run.runs[0].info.profile):
         output.note(f"tunaeval: warning: {words}")
     matrix, ended = _ended_matrix(matrix_run, cells, live, arguments, output)
-    _print_matrix(matrix, arguments, output)
-    codes = [*_codes(matrix_run, matrix, arguments, output)]
-    if not matrix.ranking.ranks:
+    is_stopped = any(one.run.budget_reached == FIRST_FAILURE for one in matrix.cells)
+    if is_stopped:
+        print_failed(matrix.cells, arguments, output, matrix.names)
+        output.note(
+            f"tunaeval: ended at the first failed scenario (-x){_where(matrix_run.directory)}"
+        )
+    else:
+        _print_matrix(matrix, arguments, output)
+    codes = [1] if is_stopped else [*_codes(matrix_run, matrix, arguments, output)]
+    if not is_stopped and not matrix.ranking.ranks:
         output.note("tunaeval: no cell is ranked")
         codes = [TOO_MANY_FAILURES]
     faults = [(file.path, fault) for file in written if (fault := file.write_matrix(matrix))]
@@ -452,13 +472,10 @@ def _ended_matrix(
         output.note(
             f"tunaeval: matrix {run.info.name} goes on, with {counted(run.left, 'result')} to come"
         )
-    heading = f"{counted(len(cells), 'cell')}: " + "; ".join(
-        info.name.words for info in run.info.cells
-    )
     faults: list[str] = []
     output.ending.where = _where(run.directory)
     try:
-        with nullcontext() if arguments.quiet else live.progress(run.left, heading=heading):
+        with nullcontext() if arguments.quiet else run.shown(live):
             return output.ending.run(_closing_all(run, cells, faults)), None
     except Terminated as end:
         output.note(f"tunaeval: {end.word}; what was finished is kept{_where(run.directory)}")

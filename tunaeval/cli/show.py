@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.scenario:
         _conversation(report, arguments, output)
     elif arguments.failed:
-        _failed([report], arguments, output)
+        print_failed([report], arguments, output)
     elif arguments.json:
         output.result(json_text(summary_object(report)))
     else:
@@ -53,15 +53,21 @@ def taken_runs(arguments: argparse.Namespace, output: Output) -> list[Path]:
     RecordError if that has several and there is no `--latest`, and if there is no run.
     """
     if not arguments.runs:
-        found = runs_below(Path(RUNS))
-        if not found:
-            raise RecordError(f"there is no run below {RUNS}/; `tunaeval run` keeps its runs there")
-        output.note(f"tunaeval: the newest run is {found[-1]}")
-        return found[-1:]
+        newest = runs_here()[-1]
+        output.note(f"tunaeval: the newest run is {newest}")
+        return [newest]
     found = [found_run(path, latest=arguments.latest) for path in arguments.runs]
     for path, run in zip(arguments.runs, found, strict=True):
         if run != Path(path):
             output.note(f"tunaeval: in {path}: run {run.name}")
+    return found
+
+
+def runs_here() -> list[Path]:
+    """Return the runs below `runs`, the newest last. Raise RecordError if there are none."""
+    found = runs_below(Path(RUNS))
+    if not found:
+        raise RecordError(f"there is no run below {RUNS}/; `tunaeval run` keeps its runs there")
     return found
 
 
@@ -73,7 +79,7 @@ def _matrix(path: Path, arguments: argparse.Namespace, output: Output) -> None:
         )
     matrix = load_matrix(path)
     if arguments.failed:
-        _failed(matrix.cells, arguments, output, matrix.names)
+        print_failed(matrix.cells, arguments, output, matrix.names)
     elif arguments.json:
         output.result(json_text(matrix_object(matrix)))
     else:
@@ -108,7 +114,7 @@ def _conversation(report: Report, arguments: argparse.Namespace, output: Output)
         output.draw(partial(show_scenario, viewer.look(one)))
 
 
-def _failed(
+def print_failed(
     reports: Sequence[Report],
     arguments: argparse.Namespace,
     output: Output,

@@ -15,17 +15,19 @@ import json
 import os
 import sys
 import webbrowser
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from tunaeval.endpoint.connections import (
+    EVENTS,
     HttpRequest,
     HttpResponse,
     Loopback,
     foreign,
+    whole,
 )
-from tunaeval.errors import RecordError, TunaevalError
+from tunaeval.errors import TunaevalError
 from tunaeval.files.plain_files import is_there, real
 from tunaeval.reports.page.html import list_parts, page_parts, page_policy
 from tunaeval.runs.directory import RUN_FILE, load_report, read_info, runs_below
@@ -36,9 +38,8 @@ from tunaeval.types.calls import JsonObject
 from tunaeval.workers import in_daemon
 
 from .output import Output
+from .show import runs_here
 
-RUNS = "runs"
-"""Where runs are looked for if none is named, as `tunaeval run` keeps its runs there."""
 _POLL_SECONDS = 0.3
 _QUIET_POLLS = 50
 """After so many polls without news a comment is sent, which finds clients that have gone."""
@@ -47,16 +48,14 @@ T = TypeVar("T")
 
 def run(arguments: argparse.Namespace, output: Output) -> int:
     """Serve until a signal ends the command."""
-    named = [Path(path) for path in arguments.runs or [RUNS]]
-    if not arguments.runs and not runs_below(named[0]):
-        raise RecordError(f"there is no run below {RUNS}/; `tunaeval run` keeps its runs there")
+    named = [Path(path) for path in arguments.runs]
     _runs(named)  # raises if there are none
     output.ending.run(_serve(Pages(named), arguments, output))
     return 0
 
 
 async def _serve(pages: Pages, arguments: argparse.Namespace, output: Output) -> None:
-    server = Loopback(pages.respond, arguments.port or 0)
+    server = Loopback(pages.respond, arguments.port)
     await server.start()
     try:
         address = f"http://127.0.0.1:{server.port}/"
@@ -89,8 +88,8 @@ class Pages:
         if sent := foreign(http.headers):
             return _text(403, f"the request was sent {sent}; only pages of this server may ask it")
         if http.method not in {"GET", "HEAD"}:
-            allowed = (("allow", "GET, HEAD"),)
-            return _text(405, f"there is no {http.method:.40} here, only GET and HEAD", allowed)
+            words = f"there is no {http.method:.40} here, only GET and HEAD"
+            return _text(405, words, {"allow": "GET, HEAD"})
         try:
             runs = await _beside(lambda: _runs(self._named))
             return await self._found(http.path.partition("?")[0], runs)
@@ -106,8 +105,7 @@ class Pages:
         if chosen is None or last not in {"", "events"}:
             return _text(404, f"there is no {visible(path, 200)}; there are {', '.join(by_path)}")
         if last == "events":
-            kind = "text/event-stream"
-            return HttpResponse(200, _events(chosen), kind, headers=_NOT_KEPT)
+            return HttpResponse(200, _events(chosen), EVENTS, headers=(*_NOT_KEPT.items(),))
         if place == "" and len(runs) > 1:
             return await self._list(by_path)
         try:
@@ -160,10 +158,10 @@ class Pages:
 
 
 def _runs(named: Sequence[Path]) -> list[Path]:
-    """Return the runs and matrices that are named, or below what is named, the newest first. Raise
-    RecordError if there are none.
+    """Return the runs and matrices that are named, or below what is named, the newest first; all
+    if none is named. Raise RecordError if there are none.
     """
-    found: list[Path] = []
+    found: list[Path] = [] if named else runs_here()[::-1]
     for path in named:
         is_one = is_there(path / RUN_FILE) or is_matrix(path)
         inside = [path] if is_one else runs_below(path)[::-1]
@@ -214,15 +212,14 @@ async def _beside(work: Callable[[], T]) -> T:
     return await asyncio.wrap_future(in_daemon(work))
 
 
-_NOT_KEPT = (("cache-control", "no-store"),)
+_NOT_KEPT = {"cache-control": "no-store"}
 
 
 def _page(body: bytes) -> HttpResponse:
-    headers = (*_NOT_KEPT, ("content-security-policy", page_policy(is_live=True)))
-    return HttpResponse(200, (body,), "text/html; charset=utf-8", length=len(body), headers=headers)
+    headers = {**_NOT_KEPT, "content-security-policy": page_policy(is_live=True)}
+    return whole(200, body, "text/html; charset=utf-8", headers)
 
 
-def _text(status: int, words: str, headers: tuple[tuple[str, str], ...] = ()) -> HttpResponse:
+def _text(status: int, words: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
     body = f"{visible(words)}\n".encode("utf-8", "backslashreplace")
-    kind = "text/plain; charset=utf-8"
-    return HttpResponse(status, (body,), kind, length=len(body), headers=headers)
+    return whole(status, body, "text/plain; charset=utf-8", headers)

@@ -337,6 +337,8 @@ class Collector:
     """
 
     abstain = NO_NAMES
+    growing = True
+    """Whether a stream reports calls while they are read."""
     live: LiveObject | None = None
     """The object of the call that is being read, if a stream reports it."""
     bare = False
@@ -427,8 +429,10 @@ class Collector:
             self.events.append(event(kind, start, end))
 
     def begin(self, held: Sequence[ToolCall], start: int, tools: Tools | None) -> LiveCall | None:
-        """Return a reporter of the call after all calls and `held` ones; None without a stream."""
-        if self.events is None:
+        """Return a reporter of the call after all calls and `held` ones; None without a stream, or
+        if calls are reported when they are finished.
+        """
+        if self.events is None or not self.growing:
             return None
         self._started[len(self.calls) + len(held)] = live = LiveCall(self, start, tools)
         return live

@@ -190,12 +190,19 @@ class Reader:
         return {"strict": strict, "standard": standard, "lenient": lenient}
 
     def stream(
-        self, *, tools: AnyTools = None, level: Level = "standard", abstain: Collection[str] = ()
+        self,
+        *,
+        tools: AnyTools = None,
+        level: Level = "standard",
+        abstain: Collection[str] = (),
+        growing: bool = True,
     ) -> Stream:
-        """Return a reader for a text that arrives in pieces."""
-        known = known_tools(tools)
-        names = names_of(abstain)
-        return Stream(self._finder, tools=known, level=level, abstain=names, name=self.name)
+        """Return a reader for a text that arrives in pieces. If calls are not `growing`, they are
+        reported when they are finished.
+        """
+        known, names = known_tools(tools), names_of(abstain)
+        named = (self._finder, self.name)
+        return Stream(*named, tools=known, level=level, abstain=names, growing=growing)
 
 
 @lru_cache(maxsize=256)
@@ -221,11 +228,12 @@ class Stream:
     def __init__(
         self,
         finder: Finder,
+        name: str = "",
         *,
         tools: Tools | None = None,
         level: Level = "standard",
         abstain: frozenset[str] = frozenset(),
-        name: str = "",
+        growing: bool = True,
     ) -> None:
         self._name = name
         wanted_name(level, "level", LEVELS)
@@ -234,7 +242,7 @@ class Stream:
         self._message: StreamedMessage | None = None
         self._finder, self._scanner = finder, scanner_of(finder, tools, level)
         self._collector = self._scanner.collector
-        self._collector.abstain = abstain
+        self._collector.abstain, self._collector.growing = abstain, growing
         self._chunks: list[str] = []
         self._starts: list[int] = []
         self._length = 0

@@ -86,7 +86,7 @@ class Reply:
             tools = _AnyName(tools.values())
         self.tools, self._level, self._grows = tools, settings.level, settings.deltas == "growing"
         self._reader = reader_of(settings.form, plain=plain, forced=forced)
-        self._stream = self._reader.stream(tools=tools, level=settings.level)
+        self._stream = self._reader.stream(tools=tools, level=settings.level, growing=self._grows)
         self._halves = Halves()
         self._held, self._after_call = "", False
         self._sent = dict[int | None, tuple[int, str]]()

@@ -9,19 +9,16 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO, TextIOWrapper
 from itertools import accumulate
-from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 from tunaeval.showing import counted, visible
 from tunaeval.types.messages import ToolExecution
 from tunaeval.types.runs import Report, ScenarioResult
 
-from .statistics import wilson
 from .summary import INFRASTRUCTURE
 from .tables import verdict_of
 from .wording import (
@@ -31,8 +28,6 @@ from .wording import (
     effort,
     expected_words,
     failures,
-    interval,
-    percent,
     reactions,
     remarks,
     rows,
@@ -40,117 +35,13 @@ from .wording import (
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
 
 
 CALL_WIDTH = 60
 """Characters of a call in the line of a scenario."""
 PLAIN_WIDTH = 120
 """The width of tables that are written to a file or a pipe."""
-_STYLES = {"PASS": "green", "FAIL": "red", "ERROR": "yellow"}
-
-
-class Live:
-    """Prints results on a stream as they arrive, one line each; call it with each result.
-
-    Within `progress`, a terminal shows a progress bar below the lines.
-    """
-
-    def __init__(self, stream: TextIO, *, in_flight: Callable[[], int] | None = None) -> None:
-        self._stream = stream
-        self._in_flight = in_flight
-        self._show: Callable[[ScenarioResult], None] = self._print_line
-
-    def __call__(self, result: ScenarioResult) -> None:
-        self._show(result)
-
-    @contextmanager
-    def progress(self, total: int, *, heading: str | None) -> Iterator[None]:
-        """Show the progress of `total` results, under `heading`."""
-        if not self._stream.isatty():
-            if heading:
-                print(visible(heading), file=self._stream, flush=True)
-            yield
-            return
-        from rich.progress import (  # noqa: PLC0415 - 60 ms that plain lines do not need
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-
-        with Progress(
-            TextColumn("{task.description}", markup=False),  # it contains names of errors
-            BarColumn(bar_width=None),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console_like(self._stream, self._stream),
-            transient=True,
-            expand=True,
-        ) as bar:
-            if heading:
-                print_lines(bar.console, [heading], style="bold")
-            self._show = _line_above(bar, total, SoFar(self._in_flight))
-            try:
-                yield
-            finally:
-                self._show = self._print_line
-
-    def _print_line(self, result: ScenarioResult) -> None:
-        print("  ".join(_cells(result)), file=self._stream, flush=True)
-
-
-def _line_above(bar: Progress, total: int, sofar: SoFar) -> Callable[[ScenarioResult], None]:
-    from rich.text import Text  # noqa: PLC0415 - rich is loaded only to draw
-
-    task = bar.add_task(
-        f"waiting for the first of {counted(total, 'reply', 'replies')}", total=total
-    )
-
-    def print_result(result: ScenarioResult) -> None:
-        verdict, *rest = _cells(result)
-        line = Text.assemble((verdict, _STYLES[verdict]), "  ", "  ".join(rest))
-        if not result.ok and line.cell_len > bar.console.width:
-            line = Text("\n".join(failed_lines(result)))
-            line.stylize(_STYLES[verdict], 0, len(verdict))
-            bar.console.print(line, overflow="fold")
-        else:
-            bar.console.print(line, no_wrap=True, overflow="ellipsis", crop=True)
-        sofar.add(result)
-        bar.update(task, advance=1, description=sofar.words())
-
-    return print_result
-
-
-class SoFar:
-    """The totals of a run so far; `in_flight` returns the number of open requests."""
-
-    def __init__(self, in_flight: Callable[[], int] | None = None) -> None:
-        self._in_flight = in_flight
-        self._passed = self._judged = 0
-        self._errors: Counter[str] = Counter()
-        self._began = monotonic()
-
-    def add(self, result: ScenarioResult) -> None:
-        if result.outcome in INFRASTRUCTURE:
-            kind, _, _ = (result.error or result.outcome).partition(":")
-            self._errors[visible(kind, 20)] += 1
-            return
-        self._judged += 1
-        self._passed += result.ok
-
-    def words(self) -> str:
-        """Return the share that passed with its interval, failures by kind, and the speed."""
-        rate = wilson(self._passed, self._judged)
-        parts = [f"{percent(rate)} ({interval(rate)})"] if self._judged else []
-        if self._errors:
-            parts.append(", ".join(f"{count} {kind}" for kind, count in self._errors.items()))
-        if self._in_flight is not None:
-            parts.append(f"{self._in_flight()} in flight")
-        seconds = max(monotonic() - self._began, 1e-3)
-        parts.append(f"{(self._judged + self._errors.total()) / seconds:.1f}/s")
-        return "; ".join(parts)
+STYLES = {"PASS": "green", "FAIL": "red", "ERROR": "yellow"}
 
 
 def show(report: Report, stream: TextIO) -> None:
@@ -192,7 +83,7 @@ def print_lines(page: Console, lines: Iterable[str], *, style: str | None = None
 _COLUMNS = ("passed", "of", "rate", "95 % interval", "first attempt")
 
 
-def _cells(result: ScenarioResult) -> list[str]:
+def cells_of(result: ScenarioResult) -> list[str]:
     """Return the texts of a scenario's line: verdict, name, calls, attempts and outcome."""
     failed = result.outcome in INFRASTRUCTURE
     verdict = verdict_of(result)
@@ -209,7 +100,7 @@ def _cells(result: ScenarioResult) -> list[str]:
 
 def failed_lines(result: ScenarioResult) -> list[str]:
     """Return a failed result as lines that may be folded, so that nothing is cut off."""
-    verdict, name, _, tries, outcome = _cells(result)
+    verdict, name, _, tries, outcome = cells_of(result)
     lines = [f"{verdict}  {name}  {outcome}, {tries}"]
     if result.outcome not in INFRASTRUCTURE:
         lines.append(f"      expected  {expected_words(result.expected)}")

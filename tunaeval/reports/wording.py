@@ -158,6 +158,11 @@ def interruption(report: Report, matrix: str | None = None) -> str:
 
     If the run belongs to a matrix, `matrix` is its directory: only the whole matrix can be resumed.
     """
+    if report.run.budget_reached == FIRST_FAILURE:
+        return (
+            f"the run ended at its first failed scenario (-x): {progress(report)}; "
+            f"{resumption(matrix or report.directory or 'RUN')} goes on"
+        )
     if report.run.budget_reached:
         option = f"--{report.run.budget_reached.replace('_', '-')}"
         return (
@@ -169,6 +174,8 @@ def interruption(report: Report, matrix: str | None = None) -> str:
     return f"the run was interrupted: {progress(report)}"
 
 
+FIRST_FAILURE = "first_failure"
+"""The budget of a run that ends at the first scenario that fails."""
 _PROMPT_WORDS = 8
 
 

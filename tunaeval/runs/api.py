@@ -5,30 +5,35 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext, suppress
+from contextvars import copy_context
 from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack
+from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
 from tunaeval.clients import cached, clients
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
-from tunaeval.tasks.sandbox import sandbox_of
+from tunaeval.reports.progress import Live, in_notebook
+from tunaeval.showing import brief
 from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
-from tunaeval.types.roles import Client, Parser
+from tunaeval.types.roles import Client, Harness, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
 from tunaeval.types.suites import Part
 from tunaeval.types.third_party import closed, made_client
 
-from .driving import Environment
+from .driving import Environment, sandboxed
 from .harnesses import OURS, PARAMETERS, made_harness, name_of, run_by, takes_of
 from .options import RunOptions
 from .prompts import Ask
+from .runner import OnResult, SuiteRun
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -101,21 +106,15 @@ async def arun(
     split: Part | None = None,
     sandbox: str | None = None,
     sandbox_bind: Sequence[str | Path] = (),
-    ask: Ask = _UNSET,
-    level: Level = _UNSET,
-    profile: str | None = _UNSET,
-    calls: CountedCalls = _UNSET,
-    constrain: bool | str = _UNSET,
-    abstain: tuple[str, ...] = _UNSET,
-    attempts: int = _UNSET,
-    max_tokens: int = _UNSET,
-    temperature: float | None = _UNSET,
-    seed: int | None = _UNSET,
-    repeats: int = _UNSET,
-    deadline_seconds: float = _UNSET,
-    concurrency: int = _UNSET,
+    progress: bool | None = None,
+    on_result: OnResult | None = None,
+    ask: Ask = _UNSET, level: Level = _UNSET, profile: str | None = _UNSET,
+    calls: CountedCalls = _UNSET, constrain: bool | str = _UNSET,
+    abstain: tuple[str, ...] = _UNSET, attempts: int = _UNSET, max_tokens: int = _UNSET,
+    temperature: float | None = _UNSET, seed: int | None = _UNSET, repeats: int = _UNSET,
+    deadline_seconds: float = _UNSET, concurrency: int = _UNSET,
     **client_settings: Unpack[ClientSettings],
-) -> Report:
+) -> Report:  # fmt: skip
     """Ask a model every scenario of a suite, score its calls, and return a report.
 
         report = tunaeval.run("suite.yaml", client="openai", base_url="http://127.0.0.1:8000/v1")
@@ -128,7 +127,9 @@ async def arun(
     tools and the user of tasks of many turns. `harness` is the name of what runs the suite, a class
     or function that makes one, or a `Harness` that is made already. `split` asks one part of the
     suite alone (see `Suite.split`). `sandbox="bwrap"` runs commands in a sandbox, in which they can
-    read the paths in `sandbox_bind`, too. The parameters from `ask` on
+    read the paths in `sandbox_bind`, too. `progress` shows results on stderr, or in a notebook how
+    far the run is (default: in a terminal and a notebook). `on_result` is called with each result;
+    if it raises, the run ends. The parameters from `ask` on
     are fields of `RunOptions` and override `options`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError, RecordError.
@@ -140,27 +141,74 @@ async def arun(
         >>> report.passed, report.total
         (2, 12)
     """
-    if (shut := sandbox_of(sandbox, sandbox_bind)) is not None:
-        environment = replace(environment or Environment(), sandbox=shut)
+    environment = sandboxed(environment, sandbox, sandbox_bind)
     given = {name: value for name, value in locals().items() if name in OPTION_NAMES}
     values = {name: value for name, value in locals().items() if name in PARAMETERS}
-    loaded = suite if isinstance(suite, Suite) else load_suite(suite)
-    loaded = loaded if split is None else loaded.split(split)
+    loaded = _part(suite if isinstance(suite, Suite) else load_suite(suite), split)
     asked = {name for name, value in values.items() if value is not None and value is not False}
     asked |= {"options"} if any(value is not _UNSET for value in given.values()) else set()
     values["options"] = chosen_options(options, client, given)
-    made = made_harness(harness, values, asked)
+    made, shown = _made_harness(harness, loaded, values, asked, live_for(progress))
     keep = None if "out" in takes_of(harness) else out
     async with opened(client, dict(client_settings), cache) as model:
         parser = sole_parser_for(format)
-        return await run_by(made, loaded, model, parser, name=name_of(harness), out=keep)
+        with shown:
+            return await run_by(made, loaded, model, parser, name=name_of(harness), out=keep)
+
+
+def _made_harness(
+    harness: Any, suite: Suite, values: dict[str, Any], given: set[str], live: Live | None
+) -> tuple[Harness, AbstractContextManager[None]]:
+    """Return the harness, whose results `live` shows, and what is entered while it runs."""
+    values["on_result"] = hearing(live, values["on_result"])
+    shown: AbstractContextManager[None] = nullcontext()
+    if live is None:
+        return made_harness(harness, values, given), shown
+
+    def watched(run: SuiteRun) -> AbstractContextManager[None]:
+        return live.progress({None: run.planned}, heading=run.info.heading)
+
+    if harness != OURS and "on_result" in takes_of(harness):
+        every = len(suite.scenarios) * values["options"].repeats
+        shown = live.progress({None: (0, every)}, heading=None)
+    return made_harness(harness, values, given, watched=watched), shown
+
+
+def live_for(progress: bool | None) -> Live | None:
+    """Return what shows a run's results, or None if nothing does."""
+    if progress not in (None, True, False):
+        raise UsageError(f"progress is {brief(progress)}; wanted True, False or None")
+    if sys.stderr is None or progress is False:
+        return None
+    return Live(sys.stderr) if progress or in_notebook() or sys.stderr.isatty() else None
+
+
+def hearing(live: Live | None, on_result: object) -> Any:
+    """Return what is called with each result: both of them, or None if there is neither."""
+    if on_result is not None and (
+        not callable(on_result) or inspect.iscoroutinefunction(on_result)
+    ):
+        raise UsageError(f"on_result is {brief(on_result)}; wanted a function that is not async")
+    heard = [one for one in (live, on_result) if one is not None]
+
+    def hear(*given: Any) -> None:
+        for one in heard:
+            one(*given)
+
+    return hear if heard else None
+
+
+def _part(suite: Suite, part: Part | None) -> Suite:
+    return suite if part is None else suite.split(part)
 
 
 OPTION_NAMES = frozenset(field.name for field in fields(RunOptions))
 
 
 def blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callable[P, T]:
-    """Return a synchronous form of `work`. In a running event loop it raises, naming `instead`."""
+    """Return a synchronous form of `work`. In the running event loop of a notebook it works in a
+    thread of its own; in another one it raises, naming `instead`.
+    """
 
     @wraps(work)
     def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -168,12 +216,34 @@ def blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callabl
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(work(*args, **kwargs))
+        if in_notebook():
+            return _in_thread(work(*args, **kwargs))
         raise UsageError(
             f"tunaeval.{waiting.__name__}() runs an event loop of its own, and one is running "
-            f"here already, as in a notebook or an async test; use: {instead}"
+            f"here already, as in an async test; use: {instead}"
         )
 
     return waiting
+
+
+def _in_thread(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine in a thread with an event loop; what interrupts the wait cancels it."""
+    tasks: list[asyncio.Task[Any]] = []
+
+    async def cancellable() -> T:
+        tasks.append(cast("asyncio.Task[Any]", asyncio.current_task()))
+        return await work
+
+    with ThreadPoolExecutor(1) as thread:
+        # What it displays belongs to the cell of the notebook, which a context variable names.
+        done = thread.submit(copy_context().run, asyncio.run, cancellable())
+        try:
+            return done.result()
+        except BaseException:
+            for task in tasks:
+                with suppress(RuntimeError):  # it has just ended
+                    task.get_loop().call_soon_threadsafe(task.cancel)
+            raise
 
 
 run = blocking(arun, "await tunaeval.arun(...)")

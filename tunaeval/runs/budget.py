@@ -18,6 +18,10 @@ from tunaeval.types.wanted import wanted_amount, wanted_count
 _LOG = logging.getLogger("tunaeval.clients")
 
 
+class FirstFailureError(Exception):
+    """Ends the scenarios that are in progress; a run whose budget raises it has a report."""
+
+
 @dataclass(slots=True)
 class Budget:
     """The most that may be spent, None for no limit, and what was spent so far.
@@ -37,6 +41,9 @@ class Budget:
     requests: int | None = None
     total_tokens: int | None = None
     cost: float | None = None
+    first_failure: bool = False
+    """Whether the first failed scenario ends the run; then `has_failed` is set."""
+    has_failed: bool = field(default=False, init=False)
     spent_requests: int = field(default=0, init=False)
     spent_tokens: float = field(default=0, init=False)
     spent_cost: float = field(default=0.0, init=False)
@@ -47,6 +54,12 @@ class Budget:
                 wanted_count(limit, f"max_{name}")
         if self.cost is not None:
             wanted_amount(self.cost, "max_cost")
+
+    def count_failure(self) -> None:
+        """Count a scenario that failed. Raises FirstFailureError if that ends the run."""
+        self.has_failed = self.first_failure
+        if self.has_failed:
+            raise FirstFailureError
 
     def count_request(self) -> None:
         """Count a request that is about to be sent."""
@@ -71,6 +84,8 @@ class Budget:
     @property
     def reached(self) -> str | None:
         """The name of the limit that is reached, such as "max_cost", or None."""
+        if self.has_failed:
+            return "first_failure"
         for name, limit, spent in (
             ("max_requests", self.requests, self.spent_requests),
             ("max_total_tokens", self.total_tokens, self.spent_tokens),

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,7 @@ from tunaeval.registry import words_of
 from tunaeval.showing import brief
 from tunaeval.tasks import suites
 from tunaeval.tasks.grades import Met, grade, obeyed, partial_of, reported
-from tunaeval.tasks.sandbox import Sandbox
+from tunaeval.tasks.sandbox import Sandbox, sandbox_of
 from tunaeval.tasks.space import Snapshot, Workspace
 from tunaeval.tasks.suites.bfcl_classes import class_tools
 from tunaeval.tasks.toolbox import not_run, workspace_tools
@@ -137,6 +138,16 @@ class Environment:
         if callable(self.tools) and not isinstance(self.tools, Mapping):
             return self.tools(workspace, episode)
         return self.tools
+
+
+def sandboxed(
+    environment: Environment | None, name: str | None, binds: Iterable[str | os.PathLike[str]]
+) -> Environment | None:
+    """Return the environment with a sandbox (see `sandbox_of`), or as it is without one."""
+    sandbox = sandbox_of(name, binds)
+    return (
+        environment if sandbox is None else replace(environment or Environment(), sandbox=sandbox)
+    )
 
 
 def _check_takes(function: object, name: str, first: str) -> None:

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from tunaeval.files.keys import of_environment, without
 from tunaeval.files.plain_files import is_absent, is_there, make_directory
 from tunaeval.files.records import replace_document, write_document
 from tunaeval.reports.json import summary_object
+from tunaeval.reports.progress import MOST_BARS, Live
 from tunaeval.reports.ranking import MAX_ERRORS, CellName, Ranking, rank, ranking_object
 from tunaeval.reports.tables import rows_of
 from tunaeval.showing import counted, shows
@@ -33,12 +36,14 @@ from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import Report, ScenarioResult, Suite, Tabled
 from tunaeval.types.wanted import wanted_path
 
-from .budget import Budget
+from .budget import Budget, FirstFailureError
 from .directory import MATRIX_FILE, RUN_FILE, found_run, load_report, no_run, versioned
 from .driving import Environment
 from .options import RunOptions, born
 from .prompts import Asking
 from .runner import SuiteRun
+
+OnCellResult = Callable[[ScenarioResult, CellName], None]
 
 CELLS = "cells"
 MATRIX_VERSION = 1
@@ -152,9 +157,10 @@ class MatrixRun:
     """One run of a matrix: await `run()` once, and call `matrix()` at any time.
 
     `in_flight` is the number of scenarios of all cells together that are asked at once. `resume` is
-    the directory of a matrix that is continued. `on_result` is called with each result. `budget` is
-    that of all cells together. A cell of which more results got no answer than `max_errors` allows
-    is not ranked: by default 5 %, or what a continued matrix has. All cells have the `environment`.
+    the directory of a matrix that is continued. `on_result` is called with each result and the name
+    of its cell. `budget` is that of all cells together. A cell of which more results got no answer
+    than `max_errors` allows is not ranked: by default 5 %, or what a continued matrix has. All
+    cells have the `environment`.
 
     Raises UsageError for no cells or for two of one name, RecordError for a directory that cannot
     be continued.
@@ -168,7 +174,7 @@ class MatrixRun:
         resume: Path | str | None = None,
         in_flight: int = 8,
         options: Mapping[str, Any] | None = None,
-        on_result: Callable[[ScenarioResult], None] | None = None,
+        on_result: OnCellResult | None = None,
         retry_failures: bool = False,
         take_over: bool = False,
         budget: Budget | None = None,
@@ -203,7 +209,7 @@ class MatrixRun:
                 retry_failures=retry_failures and is_begun,
                 take_over=take_over,
                 told=cell.told,
-                on_result=on_result,
+                on_result=None if on_result is None else partial(_in_cell, on_result, info.name),
                 turns=turns,
                 budget=budget,
                 prices=cell.prices,
@@ -223,14 +229,17 @@ class MatrixRun:
                     group.create_task(self._run_cell(number, run))
         except BaseExceptionGroup as failures:
             first = failures.exceptions[0]
-            raise first from first.__cause__
+            if not isinstance(first, FirstFailureError):
+                raise first from first.__cause__
         finally:
             self._write()
         return self.matrix()
 
     async def _run_cell(self, number: int, run: SuiteRun) -> None:
         try:
-            await run.run()
+            report = await run.run()
+            if report.run.budget_reached == "first_failure":
+                raise FirstFailureError
         except ClientSetupError as error:
             cells = [*self.info.cells]
             cells[number] = cells[number].model_copy(update={"error": str(error)})
@@ -264,9 +273,23 @@ class MatrixRun:
         """The number of results still to come, of all cells together."""
         return sum(run.left for run in self.runs)
 
+    def shown(self, live: Live) -> AbstractContextManager[None]:
+        """Return what shows the progress of each cell, below the names of the first."""
+        names = [cell.name for cell in self.info.cells]
+        words = [name.words for name in names[:MOST_BARS]]
+        words += [f"and {len(names) - MOST_BARS} more"] if len(names) > MOST_BARS else []
+        planned: dict[CellName | None, tuple[int, int]] = {
+            name: run.planned for name, run in zip(names, self.runs, strict=True)
+        }
+        return live.progress(planned, heading=f"{counted(len(names), 'cell')}: {'; '.join(words)}")
+
     @property
     def in_flight(self) -> int:
         return sum(run.in_flight for run in self.runs)
+
+
+def _in_cell(on_result: OnCellResult, cell: CellName, result: ScenarioResult) -> None:
+    on_result(result, cell)
 
 
 def _info_of(cells: Sequence[Cell], options: dict[str, Any]) -> MatrixInfo:

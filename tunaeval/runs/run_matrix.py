@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, nullcontext
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -19,8 +19,8 @@ from tunaeval.types.parsing import Level
 from tunaeval.types.roles import Client, Parser
 from tunaeval.types.runs import CountedCalls, Suite
 
-from .api import OPTION_NAMES, ClientSettings, blocking, chosen_options, opened
-from .matrix import Cell, Matrix, MatrixRun
+from .api import OPTION_NAMES, ClientSettings, blocking, chosen_options, hearing, live_for, opened
+from .matrix import Cell, Matrix, MatrixRun, OnCellResult
 from .options import RunOptions
 from .prompts import Ask
 
@@ -59,6 +59,8 @@ async def arun_matrix(
     price_in: float | None = None,
     price_out: float | None = None,
     max_errors: int | str | None = None,
+    progress: bool | None = None,
+    on_result: OnCellResult | None = None,
     **settings: Unpack[MatrixSettings],
 ) -> Matrix:
     """Ask every model the suite with every system prompt, and return the reports with a ranking.
@@ -74,7 +76,8 @@ async def arun_matrix(
     `system_prompts` replace the suite's own: texts, files (`Path`), or texts by name. `base_urls`
     has one address for all models, or one for each. At most `concurrency` scenarios are asked at
     once in all cells together. Prices are those of a million tokens. A cell is not ranked if more
-    results got no answer than `max_errors` allows, 3 or "5%" (default). The rest is as in `arun`.
+    results got no answer than `max_errors` allows, 3 or "5%" (default). `on_result` is called with
+    each result and the name of its cell (`cell.cell` is "01"). The rest is as in `arun`.
 
     Raises UsageError (SuiteError, UnknownNameError), ClientSetupError for a client that cannot be
     made, RecordError. A model that cannot be reached is reported in the ranking.
@@ -91,39 +94,42 @@ async def arun_matrix(
         >>> [report.passed for report in matrix.cells]
         [2, 2]
     """
-    prompts, parser, others = named_prompts(system_prompts), sole_parser_for(format), {**settings}
-    loaded = suite if isinstance(suite, Suite) else _loaded(suite, prompts)
+    suites, live = [*_suites(suite, system_prompts)], live_for(progress)
+    parser, others = sole_parser_for(format), {**settings}
     fields = {name: others.pop(name) for name in settings.keys() & OPTION_NAMES}
     async with AsyncExitStack() as stack:
-        cells: list[Cell] = []
-        for model, address in zip(models, paired(base_urls, len(_listed(models))), strict=True):
-            using = client if isinstance(model, str) else model
-            given = _settings_of(model, address, others)
-            made = await stack.enter_async_context(opened(using, given, cache))
-            chosen = chosen_options(options, made, fields)
-            name, price = _label(model, made, cells), (price_in, price_out)
-            for title, text in prompts:
-                own = loaded if text is None else prompted(loaded, text, repr(title))
-                cells.append(Cell(name, own, made, parser, chosen, title, address, price))
-        return await MatrixRun(
-            cells,
-            out=out,
-            resume=resume,
+        columns = await _columns(
+            stack, models, base_urls, client=client, cache=cache, others=others
+        )
+        cells = [
+            Cell(label, own, made, parser, chosen_options(options, made, fields), title, address,
+                 (price_in, price_out))
+            for label, made, address in columns
+            for title, own in suites
+        ]  # fmt: skip
+        matrix = MatrixRun(
+            cells, out=out, resume=resume, retry_failures=retry_failures, take_over=take_over,
             in_flight=max((cell.options.concurrency for cell in cells), default=1),
-            retry_failures=retry_failures,
-            take_over=take_over,
-            max_errors=max_errors,
-        ).run()
-
-
-def _loaded(
-    suite: str | Path | JsonObject | list[JsonValue], prompts: Iterable[tuple[object, str | None]]
-) -> Suite:
-    return load_suite(suite, system_prompts=[text for _, text in prompts if text is not None])
+            max_errors=max_errors, on_result=hearing(live, on_result),
+        )  # fmt: skip
+        with matrix.shown(live) if live else nullcontext():
+            return await matrix.run()
 
 
 run_matrix = blocking(arun_matrix, "await tunaeval.arun_matrix(...)")
 run_matrix.__name__ = run_matrix.__qualname__ = "run_matrix"
+
+
+def _suites(
+    suite: Suite | str | Path | JsonObject | list[JsonValue],
+    prompts: Sequence[str | Path] | Mapping[str, str],
+) -> Iterator[tuple[str | None, Suite]]:
+    """Yield the name of each system prompt with the suite that has it."""
+    named = named_prompts(prompts)
+    texts = [text for _, text in named if text is not None]
+    own = suite if isinstance(suite, Suite) else load_suite(suite, system_prompts=texts)
+    for title, text in named:
+        yield title, own if text is None else prompted(own, text, repr(title))
 
 
 def _listed(models: Sequence[str | Client]) -> Sequence[str | Client]:
@@ -132,13 +138,26 @@ def _listed(models: Sequence[str | Client]) -> Sequence[str | Client]:
     return models
 
 
-def _label(model: str | Client, made: Client, cells: Sequence[Cell]) -> str:
-    """Return a model's label: its name, with a number if another client has the same one."""
-    if isinstance(model, str):
-        return model
-    label = label_of(made)
-    clients = {id(cell.client) for cell in cells if label_of(cell.client) == label}
-    return f"{label} ({len(clients) + 1})" if clients else label
+async def _columns(
+    stack: AsyncExitStack,
+    models: Sequence[str | Client],
+    base_urls: Sequence[str] | str,
+    *,
+    client: str,
+    cache: Path | str | None,
+    others: dict[str, Any],
+) -> list[tuple[str, Client, str | None]]:
+    """Return the label, the client, which `stack` closes, and the address of each model."""
+    found: list[tuple[str, Client, str | None]] = []
+    for model, address in zip(models, paired(base_urls, len(_listed(models))), strict=True):
+        using = client if isinstance(model, str) else model
+        given = _settings_of(model, address, others)
+        made = await stack.enter_async_context(opened(using, given, cache))
+        label = model if isinstance(model, str) else label_of(made)
+        alike = sum(label_of(one) == label for _, one, _ in found)
+        is_client = not isinstance(model, str)
+        found.append((f"{label} ({alike + 1})" if alike and is_client else label, made, address))
+    return found
 
 
 def _settings_of(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -21,6 +21,7 @@ from typing import Any
 from tunaeval.errors import SuiteError, TransportFailure, UsageError
 from tunaeval.files.keys import of_environment
 from tunaeval.grammar.format import Format
+from tunaeval.registry import words_with_place
 from tunaeval.reports.replies import keep_tools, kept_tools, reading, tools_of
 from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.calls import Tools
@@ -32,7 +33,7 @@ from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
 from tunaeval.types.wanted import refusal, wanted_path
 
-from .budget import Budget
+from .budget import Budget, FirstFailureError
 from .contact import Contact, Placed, answer_of
 from .directory import InterruptedRun, Journal, RunDirectory, begun, report_of, without_secrets
 from .driving import Environment, drive, drive_agent
@@ -47,8 +48,8 @@ OnResult = Callable[[ScenarioResult], None]
 class AsyncHarness:
     """A `Harness` that runs suites with one set of options.
 
-    `out` is the directory in which runs are kept, each under its own id; None keeps nothing. `more`
-    are further parameters of `SuiteRun`.
+    `out` is the directory in which runs are kept, each under its own id; None keeps nothing. What
+    `watched` returns is entered while a run goes on. `more` are further parameters of `SuiteRun`.
 
     Examples:
         >>> import asyncio
@@ -68,16 +69,20 @@ class AsyncHarness:
         *,
         out: Path | str | None = None,
         on_result: OnResult | None = None,
+        watched: Callable[[SuiteRun], AbstractContextManager[None]] | None = None,
         **more: Any,
     ) -> None:
         self.options, self._more = options, {"out": out, "on_result": on_result, **more}
+        self._watched = watched
 
     def begun(self, suite: Suite, client: Client, parser: Parser | Format) -> SuiteRun:
         """Return the run that `run` would run; nothing is asked yet."""
         return SuiteRun(suite, client, parser, self.options, **self._more)
 
     async def run(self, suite: Suite, client: Client, parser: Parser | Format) -> Report:
-        return await self.begun(suite, client, parser).run()
+        run = self.begun(suite, client, parser)
+        with self._watched(run) if self._watched else nullcontext():
+            return await run.run()
 
 
 class SuiteRun:
@@ -146,13 +151,10 @@ class SuiteRun:
             self.directory = wanted_path(resume, "resume")
             self._begun = begun(self.directory, self.info, suite, retry=retry_failures)
             self.info = self._begun.info
-        self._suite = suite
-        self._client = client
-        self._parser = parser
+        self._suite, self._client, self._parser = suite, client, parser
         self._on_result, self._secrets = on_result, of_environment()
-        self._resumed = resume is not None
         self._again = self._begun.failed if retry_failures else frozenset()
-        self._take_over = take_over
+        self._resumed, self._take_over = resume is not None, take_over
         self._turns: AbstractAsyncContextManager[object] = turns or nullcontext()
         self._budget, self._prices = budget or Budget(), prices
         self._journal = Journal(self._begun, again=self._again)
@@ -182,7 +184,8 @@ class SuiteRun:
             self._take(self._contact.rest())
         except BaseExceptionGroup as failures:
             first = failures.exceptions[0]
-            raise first from first.__cause__
+            if not isinstance(first, FirstFailureError):
+                raise first from first.__cause__
         finally:
             self._learn()
             if files is not None:
@@ -208,6 +211,12 @@ class SuiteRun:
     def left(self) -> int:
         """The number of results still to come."""
         return self._journal.left
+
+    @property
+    def planned(self) -> tuple[int, int]:
+        """How many results there are, and how many there will be."""
+        every = len(self._suite.scenarios) * self.options.repeats
+        return every - self.left, every
 
     def _opened(self, directory: Path) -> RunDirectory:
         """Lock the run's directory, and write `run.json` and the tools into it."""
@@ -288,13 +297,25 @@ class SuiteRun:
         return answer
 
     def _take(self, results: Iterable[Placed]) -> None:
-        for place, result in results:
+        taken = [*results]
+        for place, result in taken:
             at = {"index": place // self.options.repeats}
             shown = without_secrets(result, self._secrets).model_copy(update=at)
             self._journal.put(place, shown)
             self.answered = self.answered or shown.outcome not in INFRASTRUCTURE
             if self._on_result is not None:
-                self._on_result(copied(shown))
+                self._hear(self._on_result, copied(shown))
+        if any(not one.ok and one.outcome not in INFRASTRUCTURE for _, one in taken):
+            self._budget.count_failure()
+
+    def _hear(self, on_result: OnResult, result: ScenarioResult) -> None:
+        try:
+            on_result(result)
+        except (Exception, SystemExit) as error:
+            raise UsageError(
+                f"on_result raised {words_with_place(error)}; the run has ended, and what was "
+                "finished is kept"
+            ) from error
 
 
 def _prepare(suite: Suite, resume: Path | str | None, *, retry_failures: bool) -> None:

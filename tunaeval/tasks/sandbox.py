@@ -99,7 +99,7 @@ class Sandbox:
             made += ["--size", _ROOM, "--tmpfs", place]
         for path in filter(os.path.exists, dict.fromkeys(given)):
             is_link = path in _SYSTEM and os.path.islink(path)  # noqa: PTH114 - as /bin to usr/bin
-            made += ["--symlink", os.readlink(path)] if is_link else ["--ro-bind", path]  # noqa: PTH115
+            made += ["--symlink", str(Path(path).readlink())] if is_link else ["--ro-bind", path]
             made.append(path)
         if hidden:
             made += ["--tmpfs", hidden, "--remount-ro", hidden]
@@ -161,7 +161,7 @@ import json, os, sys
 outside, pid, network, names, most = json.loads(sys.argv[1])
 def is_own(kind, other):
     return os.readlink("/proc/self/ns/" + kind) != other
-def room(place):
+def size_of(place):
     found = os.statvfs(place)
     return found.f_blocks * found.f_frsize
 written = [one for one in ("/", "/etc", "/usr", "/proc/sys/kernel/core_pattern")
@@ -173,7 +173,7 @@ print(json.dumps({
     "processes": is_own("pid", pid),
     "network": is_own("net", network),
     "environment": seen <= {*names, "PWD", "OLDPWD", "SHLVL", "_", "LC_CTYPE", ""},
-    "disk": max(map(room, ("/tmp", "/dev/shm", os.environ["HOME"]))) <= most,
+    "disk": max(map(size_of, ("/tmp", "/dev/shm", os.environ["HOME"]))) <= most,
 }))
 """
 _PROBE_SECONDS = 30.0

@@ -169,7 +169,7 @@ class Workspace:
         """Return in words that the directory has outgrown its sandbox, or None."""
         if self.sandbox is None or size_of(str(self.path)) <= MAX_SANDBOX_BYTES:
             return None
-        return f"it outgrew its sandbox: it holds more than {MAX_SANDBOX_BYTES >> 20} MiB"
+        return f"it outgrew its sandbox: it has more than {MAX_SANDBOX_BYTES >> 20} MiB"
 
     def close(self) -> None:
         """Remove the directory and its content, unless it was given as `at`."""

@@ -150,6 +150,8 @@ def _grant(libc: ctypes.CDLL, ruleset: int, path: str, rights: int) -> None:
 
 def size_of(folder: str) -> int:
     """Return how many bytes the files below a directory take; links are not followed."""
+    if sys.platform == "win32":
+        return 0
     size, waiting = 0, [folder]
     while waiting:
         try:
@@ -174,6 +176,8 @@ class _Watch:
         self._room, self._threads, self._size = self._free(), _threads(), size_of(self._folder)
 
     def _free(self) -> int:
+        if sys.platform == "win32":
+            return 0
         found = os.statvfs(self._folder)
         return found.f_bfree * found.f_frsize
 
@@ -184,7 +188,7 @@ class _Watch:
         if self._room - free > self._most - self._size:
             self._room, self._size = free, size_of(self._folder)
             if self._size > self._most:
-                return f"the workspace holds more than {self._most} bytes"
+                return f"the workspace has more than {self._most} bytes"
         if _threads() - self._threads > self._processes:
             running = sum(1 for _ in _below(os.getpid()))
             self._threads = _threads() - running
@@ -261,7 +265,7 @@ def _become(hidden: str, words: tuple[str, ...], out: int, watch: str) -> None:
         _system().prctl(_WITH_PARENT, _KILL, 0, 0, 0)
         if hidden:
             _hide(hidden)
-        if watch:
+        if watch and sys.platform != "win32":
             import resource  # noqa: PLC0415 - most commands need no limits
 
             most = int(watch.partition(" ")[0])

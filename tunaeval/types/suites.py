@@ -335,6 +335,8 @@ def _refuse_unknown(kind: str, names: Collection[str], known: Collection[str], s
     if isinstance(names, str):
         raise UsageError(f"{kind}s are {names!r}; wanted a list of names")
     for name in names:
+        if not known:
+            raise SuiteError(f"{suite}: no {kind} is called {name!r}; this suite has no {kind}s")
         if name not in known:
             raise SuiteError(f"{suite}: {UnknownNameError(kind, name, known)}")
 

@@ -17,7 +17,7 @@ from typing import Any
 from tests.hosts.programs import stubs
 
 stubs.prepare(sys.argv[1], "sglang")
-import sglang.srt.plugins  # noqa: E402
+import sglang.srt.plugins  # noqa: E402 - the stubs come first
 
 PROJECT = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text("utf-8"))
 GROUP = "sglang.srt.plugins"
@@ -28,8 +28,8 @@ sglang.srt.plugins.entry_points = lambda group: [
 sglang.srt.plugins.load_plugins()
 LOADED = [name for name in sys.modules if name.startswith("sglang.") and "plugins" not in name]
 
-import sglang.srt.function_call.function_call_parser as calls  # noqa: E402
-from sglang.srt.entrypoints.openai.protocol import Tool  # noqa: E402
+import sglang.srt.function_call.function_call_parser as calls  # noqa: E402 - the stubs come first
+from sglang.srt.entrypoints.openai.protocol import Tool  # noqa: E402 - the stubs come first
 
 HEARD = stubs.Heard("sglang.tunaeval")
 

@@ -120,7 +120,7 @@ class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG002
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG002 - of importlib
         if name.partition(".")[0] in self.names:
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         return None

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import types
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -18,7 +19,7 @@ from tests.hosts.programs import stubs
 
 stubs.prepare(sys.argv[1])
 sys.modules["vllm.env_override"] = types.ModuleType("vllm.env_override")
-import tunaeval.vllm  # noqa: E402
+import tunaeval.vllm  # noqa: E402 - the stubs come first
 
 BEGAN = perf_counter()
 tunaeval.vllm.register()
@@ -26,10 +27,10 @@ tunaeval.vllm.register()
 EARLY = perf_counter() - BEGAN
 LOADED = [name for name in sys.modules if name.startswith(("vllm.", "tunaeval."))]
 
-from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest  # noqa: E402
-from vllm.entrypoints.openai.responses.protocol import ResponsesRequest  # noqa: E402
-from vllm.parser.parser_manager import ParserManager  # noqa: E402
-from vllm.tool_parsers import ToolParserManager  # noqa: E402
+from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest  # noqa: E402 - the stubs come first
+from vllm.entrypoints.openai.responses.protocol import ResponsesRequest  # noqa: E402 - the stubs come first
+from vllm.parser.parser_manager import ParserManager  # noqa: E402 - the stubs come first
+from vllm.tool_parsers import ToolParserManager  # noqa: E402 - the stubs come first
 
 BEGAN = perf_counter()
 tunaeval.vllm.register()
@@ -66,8 +67,7 @@ def answer(asked: dict[str, Any]) -> Any:
         return {"early": EARLY, "late": LATE, "loaded": LOADED, "known": known}
     if asked.get("moved"):
         module, _, name = asked["moved"].rpartition(".")
-        __import__(module)
-        delattr(sys.modules[module], name)
+        delattr(import_module(module), name)
     for variable in [name for name in os.environ if name.startswith("TUNAEVAL_")]:
         del os.environ[variable]
     os.environ.update(asked.get("environment", {}))

@@ -184,12 +184,8 @@ def known_keys(keys: Iterable[str], known: Iterable[str], kind: str, place: Plac
 
 
 def _yaml(text: str, file: SuiteFile) -> SuiteFile:
-    try:
-        from .yaml import read_yaml  # noqa: PLC0415 - an extra that few have installed
-    except ImportError as error:
-        raise file.place.error(
-            "reading YAML needs PyYAML; run pip install PyYAML, or write JSON"
-        ) from error
+    from .yaml import read_yaml  # noqa: PLC0415 - 20 ms that a suite of JSON does not need
+
     with file.place.named_in(ValueError):
         value = read_yaml(text)
     return _document(value, file)
