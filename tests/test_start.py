@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-ENGINE = "errors grammar limits parsing registry showing tools types wire workers"
+ENGINE = "errors grammar limits parsing registry showing tools types workers"
 SLOW = (
     "asyncio csv decimal email hashlib http importlib.metadata logging multiprocessing pathlib"
     " shutil sqlite3 ssl statistics string subprocess tempfile tomllib urllib.request zipfile"
@@ -38,7 +38,7 @@ ENTRIES = {
     "a reward": Entry(
         "from tunaeval.rewards import Gold, reward\n"
         f"reward({CALL!r}, Gold.of([{{'name': 'f', 'arguments': {{}}}}]))",
-        packages="matching rewards",
+        packages="matching rewards wire",
         slow="hashlib",
     ),
     "tunaeval parse": Entry(
@@ -49,7 +49,7 @@ ENTRIES = {
     ),
     "run": Entry(
         "from tunaeval import run",
-        packages="clients files matching reports runs tasks",
+        packages="clients files matching reports runs tasks wire",
         others="annotated_types orjson pydantic pydantic_core tenacity typing_extensions"
         " typing_inspection",
         slow="asyncio csv decimal email hashlib importlib.metadata logging pathlib shutil ssl"
