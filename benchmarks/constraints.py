@@ -245,7 +245,7 @@ async def asked(suite: Suite, client: Client, name: str, way: str, max_tokens: i
     told = asking(suite, "prompt", form=name, constrain=options.constrain)
     if way == "calls alone":
         told = calls_alone(told, suite, name)
-    return await SuiteRun(suite, client, tunaeval.formats.get(name), options, told=told).run()
+    return await SuiteRun(suite, client, tunaeval.formats.get(name), options, asking=told).run()
 
 
 def cells_of(results: list[ScenarioResult]) -> tuple[str, ...]:

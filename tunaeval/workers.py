@@ -86,7 +86,7 @@ def spread(
             else:
                 worker = busy.popleft()
                 yield worker.answer()
-            worker.tell(task)
+            worker.give(task)
             busy.append(worker)
         while busy:
             yield busy.popleft().answer()
@@ -131,9 +131,9 @@ class _Worker:
         with _interrupts_blocked():
             self._process.start()
         self._theirs.close()
-        self.tell(setting)
+        self.give(setting)
 
-    def tell(self, task: object) -> None:
+    def give(self, task: object) -> None:
         try:
             self._ours.send(task)
         except (BrokenPipeError, ConnectionResetError) as error:

@@ -60,7 +60,7 @@ def test_a_row_says_what_parse_says_of_its_text(texts: list[str]) -> None:
     lines = [json.dumps({"text": text, "id": number}).encode() for number, text in enumerate(texts)]
     answer = reading(SETTING)((1, lines))
     assert answer.rows == len(texts)
-    for number, (text, line) in enumerate(zip(texts, read(answer.said), strict=True)):
+    for number, (text, line) in enumerate(zip(texts, read(answer.written), strict=True)):
         wanted = json.loads(json.dumps(result_object(tunaeval.parse(text))))
         assert line == {"line": number + 1, "id": number, **wanted}
 
@@ -71,7 +71,7 @@ def test_no_line_raises_and_none_is_lost(lines: list[bytes]) -> None:
     answer = reading(SETTING)((1, lines))
     blank = sum(not line.strip() for line in lines)
     assert answer.rows + len(answer.bad) + blank == len(lines)
-    assert len(answer.said.splitlines()) == answer.rows
+    assert len(answer.written.splitlines()) == answer.rows
 
 
 @given(st.lists(st.binary(max_size=2000).map(lambda line: line * 50), max_size=700))

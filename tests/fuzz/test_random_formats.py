@@ -15,7 +15,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import render
 from tunaeval.parsing.reader import reader_of
 from tunaeval.testing import tape as made
-from tunaeval.testing.laws import said
+from tunaeval.testing.laws import names_and_arguments
 from tunaeval.testing.strategies import (
     any_call,
     literals,
@@ -71,7 +71,9 @@ def check(of: Example) -> None:
     for each in (text, around):
         agree(of, each, tools)
         found = reader.parse(each, tools=tools)
-        assert said(found.calls) == said(of.calls), f"{form}: {each!r} is read as {found}"
+        assert names_and_arguments(found.calls) == names_and_arguments(of.calls), (
+            f"{form}: {each!r} is read as {found}"
+        )
     agree(of, made.damage(of.tape, text, literals(form), 3), tools)
 
 

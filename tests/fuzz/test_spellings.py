@@ -15,7 +15,7 @@ from tunaeval.grammar.format import Format
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parser_for, render
 from tunaeval.parsing.reader import Reader, reader_of
-from tunaeval.testing.laws import said
+from tunaeval.testing.laws import names_and_arguments
 from tunaeval.testing.strategies import tools_for
 from tunaeval.testing.streams import stream_of
 from tunaeval.types.calls import ToolCall
@@ -57,7 +57,9 @@ def check(form: Format) -> None:
         except UsageError:
             continue
         found = reader_of(form).parse(text)
-        assert said(found.calls) == said(CALLS), f"{form}: {text!r} is read as {found}"
+        assert names_and_arguments(found.calls) == names_and_arguments(CALLS), (
+            f"{form}: {text!r} is read as {found}"
+        )
         agree(reader_of(form), text)
 
 
@@ -87,5 +89,7 @@ def test_every_spelling_is_read_beside_all_other_formats(form: Format) -> None:
     for other in spelled_otherwise(form):
         text = render(CALLS, other)
         tools = tools_for(CALLS) if form.whole else None
-        assert said(auto.parse(text, tools=tools).calls) == said(CALLS)
+        assert names_and_arguments(auto.parse(text, tools=tools).calls) == names_and_arguments(
+            CALLS
+        )
         agree(auto, text)

@@ -25,7 +25,7 @@ from tunaeval.grammar import (
 )
 from tunaeval.grammar.format import Format
 from tunaeval.limits import MAX_FIXED
-from tunaeval.testing.laws import said
+from tunaeval.testing.laws import names_and_arguments
 
 WORDS = (Literal("<call>"), CallObject(), Literal("</call>"))
 ODD: tuple[object, ...] = (
@@ -154,7 +154,7 @@ def test_fixed_texts_of_the_limit_are_read() -> None:
     for character in render(calls, form):
         reader.feed(character)
     assert reader.finish() == parse(render(calls, form), form)
-    assert said(reader.finish().calls) == said(calls)
+    assert names_and_arguments(reader.finish().calls) == names_and_arguments(calls)
 
 
 def test_what_is_said_of_a_format_has_no_limit() -> None:

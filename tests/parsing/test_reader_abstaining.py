@@ -16,7 +16,7 @@ from tunaeval import ToolCall, parse, parse_levels, parse_many, parse_message
 from tunaeval.errors import UsageError
 from tunaeval.grammar.formats import AUTO, FORMATS
 from tunaeval.parsing.reader import Reader, reader_of
-from tunaeval.testing.laws import said
+from tunaeval.testing.laws import names_and_arguments
 from tunaeval.testing.streams import stream_of, wrong_pieces
 from tunaeval.types.parsing import LEVELS, Level, ParseResult
 
@@ -59,7 +59,7 @@ def test_the_name_may_be_that_of_a_tool() -> None:
 def test_a_tool_that_is_called_beside_it_counts() -> None:
     for names in (("no_function", "ls"), ("ls", "no_function")):
         result = parse("".join(HERMES % name for name in names), tools=TOOLS, abstain=NAMES)
-        assert said(result.calls) == [("ls", {})]
+        assert names_and_arguments(result.calls) == [("ls", {})]
         assert (result.outcome, result.detail) == ("calls", None)
         assert [note.code for note in result.diagnoses] == ["abstained"]
 
@@ -129,7 +129,9 @@ class Upper:
 
 def test_a_parser_of_others_knows_nothing_of_it() -> None:
     assert is_abstention(parse("no_function", Upper(), TOOLS, abstain=NAMES))
-    assert said(parse("ls no_function", Upper(), TOOLS, abstain=NAMES).calls) == [("ls", {})]
+    assert names_and_arguments(parse("ls no_function", Upper(), TOOLS, abstain=NAMES).calls) == [
+        ("ls", {})
+    ]
 
 
 @pytest.mark.parametrize("wrong", ["no_function", b"x", 5, [5], [None]])

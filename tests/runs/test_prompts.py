@@ -18,8 +18,8 @@ from tunaeval.runs.prompts import (
     asking,
     call_schema,
     fitting,
+    kept_reply,
     retry_prompt,
-    said,
 )
 from tunaeval.tasks.suites.loading import load_suite, suite_names
 from tunaeval.types.calls import JsonValue, Tools, ToolSpec
@@ -157,7 +157,10 @@ def test_a_task_stands_in_the_retry_as_it_is(task: str) -> None:
     ],
 )
 def test_any_reply_can_be_said_back(content: JsonValue, text: str) -> None:
-    assert said({"role": "assistant", "content": content}) == {"role": "assistant", "content": text}
+    assert kept_reply({"role": "assistant", "content": content}) == {
+        "role": "assistant",
+        "content": text,
+    }
 
 
 @pytest.mark.parametrize(
@@ -166,6 +169,6 @@ def test_any_reply_can_be_said_back(content: JsonValue, text: str) -> None:
      [{"function": {"name": "\ud800", "arguments": {"x": 2**70}}}]],
 )  # fmt: skip
 def test_odd_calls_do_not_break_what_is_said_back(calls: JsonValue) -> None:
-    message = said({"content": "x", "tool_calls": calls})
+    message = kept_reply({"content": "x", "tool_calls": calls})
     assert set(message) == {"role", "content"}
     assert message["content"].startswith("x")

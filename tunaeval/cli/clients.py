@@ -69,7 +69,7 @@ class ClientChoice:
     concurrency: int
     deadline_seconds: float = DEADLINE_SECONDS
 
-    def told(self, suite: Suite) -> Asking | None:
+    def recorded_asking(self, suite: Suite) -> Asking | None:
         """Return how a replay was asked, whose heading is that of its recording; else None."""
         if not isinstance(self.client, ReplayClient):
             return None

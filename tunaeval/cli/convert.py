@@ -174,8 +174,8 @@ def convert_foreign(
     notes = [note for _, note in read.notes if note.code not in _KEPT]
     if notes:
         return Unconvertible(f"{shape}: {notes[0].code}: {notes[0].message}")
-    said = [*read.messages, *(read.rejected.messages if isinstance(read.rejected, Row) else ())]
-    if not any(message.tool_calls for message in said):
+    messages = [*read.messages, *(read.rejected.messages if isinstance(read.rejected, Row) else ())]
+    if not any(message.tool_calls for message in messages):
         return row
     lost.update(losses_of(read))
     made = exported(read, route.arguments)

@@ -15,7 +15,7 @@ from tunaeval.reports.wording import asked_with
 from tunaeval.runs.episode import Trial
 from tunaeval.runs.matrix import Cell
 from tunaeval.runs.options import prompt_of
-from tunaeval.runs.prompts import asked_by, asking_by, retry_prompt, said
+from tunaeval.runs.prompts import asked_by, asking_by, kept_reply, retry_prompt
 from tunaeval.showing import counted
 from tunaeval.types.messages import Usage
 
@@ -75,17 +75,17 @@ def print_estimate(cells: Sequence[Cell], arguments: argparse.Namespace, output:
 def forecast_of(cell: Cell) -> Forecast:
     """Return the estimate for one cell; tokens are estimated from the length of a request."""
     options = cell.options.for_suite(cell.suite)
-    told = cell.told or asking_by(cell.suite, options.ask, cell.parser, options.constrain)
+    asked = cell.asking or asking_by(cell.suite, options.ask, cell.parser, options.constrain)
     characters = most_requests = 0
     for scenario in cell.suite.scenarios:
         tools = cell.suite.tools if scenario.tools is None else scenario.tools
-        own = asked_by(told, cell.suite, scenario, tools)
+        own = asked_by(asked, cell.suite, scenario, tools)
         messages = own.messages(scenario.prompt, scenario.messages)
         trial = Trial(scenario, tools, reading(cell.parser, tools), options)
         request = trial.request(own, messages)
         attempts = 1 if scenario.task else options.attempts
         # Each attempt repeats the one before it, with its reply and the request to try again.
-        again = [said({}), {"role": "user", "content": retry_prompt(scenario.prompt)}]
+        again = [kept_reply({}), {"role": "user", "content": retry_prompt(scenario.prompt)}]
         added = options.max_tokens * _CHARACTERS_OF_A_TOKEN + len(json.dumps(again))
         characters += attempts * len(json.dumps(chat_payload(request, cell.model)))
         characters += added * (attempts * (attempts - 1) // 2)

@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.json:
         output.result(json_text(result_object(result)))
     else:
-        output.result("\n".join(told(result, text)))
+        output.result("\n".join(described(result, text)))
     return 0
 
 
@@ -135,7 +135,7 @@ def _found(one: Repair | Diagnosis) -> JsonObject:
     return {"code": one.code, "message": one.message, "span": one.span and [*one.span]}
 
 
-def told(result: ParseResult, text: str) -> Iterator[str]:
+def described(result: ParseResult, text: str) -> Iterator[str]:
     """Yield a result as lines for people to read; its spans are positions in `text`."""
     yield f"{result.outcome}{' (and cut off)' if result.truncated else ''}"
     for number, call in enumerate(result.calls, 1):
@@ -183,9 +183,9 @@ def parse_rows(arguments: argparse.Namespace, setting: ReadingSetting, output: O
         for answer in spread(reading, setting, chunks_of(lines_of(file)), arguments.workers):
             for bad in answer.bad:
                 writing.refuse(bad)
-            writing.sink(answer.said)
+            writing.sink(answer.written)
             add(total, answer)
-            progress.tell(total.rows)
+            progress.show(total.rows)
             if not output.is_read:
                 break
         progress.end()
@@ -262,7 +262,7 @@ class _Progress:
         self._err, self._began, self._last_shown = output.err, began, began
         self._is_shown = output.err.isatty() and not sys.stdout.isatty()
 
-    def tell(self, rows: int) -> None:
+    def show(self, rows: int) -> None:
         now = monotonic()
         if self._is_shown and now - self._last_shown >= _BETWEEN_SECONDS:
             self._last_shown = now
@@ -329,7 +329,7 @@ Chunk = tuple[int, list[bytes]]
 class LineOutput:
     """The output for some lines, and counts of their outcomes, formats and repairs."""
 
-    said: bytes = b""
+    written: bytes = b""
     rows: int = 0
     bad: list[Bad] = field(default_factory=list)
     outcomes: Counter[str] = field(default_factory=Counter)
@@ -385,7 +385,7 @@ def _answer(
             for repair in call.repairs:
                 answer.repairs[repair.code] += 1
         out.append(_json(number, row, result) if setting.as_json else _words(number, row, result))
-    answer.said, answer.rows = b"".join(out), len(out)
+    answer.written, answer.rows = b"".join(out), len(out)
     answer.outcomes, answer.formats = Counter(outcomes), Counter(formats)
     return answer
 
@@ -458,7 +458,7 @@ def _json(number: int, row: InputRow, result: ParseResult) -> bytes:
 
 def _words(number: int, row: InputRow, result: ParseResult) -> bytes:
     text = row.message if isinstance(row.message, str) else row.message.get("content")
-    lines = [f"line {number}", *told(result, text if isinstance(text, str) else "")]
+    lines = [f"line {number}", *described(result, text if isinstance(text, str) else "")]
     return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
 
 

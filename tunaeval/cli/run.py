@@ -161,7 +161,7 @@ def _run(
         {one for one in _GIVEN if getattr(arguments, one, None)}
         | _bounded(arguments)
         | ({"environment"} if environment else set()),
-        told=chosen.told(suite),
+        asking=chosen.recorded_asking(suite),
         prices=(arguments.price_in, arguments.price_out),
     )
     if not isinstance(harness, AsyncHarness):
@@ -444,7 +444,7 @@ def _cell(suite: Suite, column: Column, prompt: str | None, chosen: ClientChoice
         system_prompt=prompt,
         base_url=arguments.base_url,
         prices=(arguments.price_in, arguments.price_out),
-        told=chosen.told(asked),
+        asking=chosen.recorded_asking(asked),
         options_kept=as_kept(arguments),
     )
 

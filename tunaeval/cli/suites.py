@@ -57,12 +57,12 @@ def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     profile = arguments.profile or suite.profile or "strict"
     for note in suite.notes:
         output.note(f"tunaeval: {note}")
-    found, told, count = [], monotonic(), counted(len(suite.scenarios), "scenario")
+    found, noted_at, count = [], monotonic(), counted(len(suite.scenarios), "scenario")
     for one in checked(suite, profile=profile):
         found.append(one)
-        if monotonic() - told > _SILENCE:
+        if monotonic() - noted_at > _SILENCE:
             output.note(f"tunaeval: {len(found)} of {count} checked")
-            told = monotonic()
+            noted_at = monotonic()
     doubts = [doubt for one in found for doubt in one.doubts]
     failed = sum(doubt.found == "fails its own answer" for doubt in doubts)
     passed = sum(doubt.found == "a cheat passes" for doubt in doubts)

@@ -98,7 +98,7 @@ def _sides(change: Change) -> JsonObject:
 
 
 def _summary(shown: int, breaks: int, hidden: int) -> str:
-    said = f"{counted(shown, 'difference')}, {counted(breaks, 'break')}"
+    summary = f"{counted(shown, 'difference')}, {counted(breaks, 'break')}"
     if not shown:
-        said = "no tool, argument or type differs"
-    return f"{said}; {counted(hidden, 'other wording')} (see --words)" if hidden else said
+        summary = "no tool, argument or type differs"
+    return f"{summary}; {counted(hidden, 'other wording')} (see --words)" if hidden else summary

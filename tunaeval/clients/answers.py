@@ -116,11 +116,13 @@ def read_object(body: bytes) -> JsonObject:
     if (found := _object(body)) is not None:
         return found
     head = body.lstrip()[:100].lower()
-    said = body.decode(errors="replace")
+    words = body.decode(errors="replace")
     if head.startswith(b"<"):
         kind = "HTML" if b"html" in head else "markup"
-        raise TryFailed(f"wanted JSON, found {kind}; is the path of the base URL right?", said=said)
-    raise TryFailed("wanted a JSON object, found something else", said=said)
+        raise TryFailed(
+            f"wanted JSON, found {kind}; is the path of the base URL right?", words=words
+        )
+    raise TryFailed("wanted a JSON object, found something else", words=words)
 
 
 def _object(body: bytes) -> JsonObject | None:
@@ -141,9 +143,11 @@ def read_reply(
     found = (recognised(answer) or APIS["chat"]).read_reply(answer)
     if found.message is None:
         words = found.error or error_words(answer) or f"'choices' is {choices!r}"
-        raise TryFailed("wanted a chat completion with a message in 'choices'", said=words)
+        raise TryFailed("wanted a chat completion with a message in 'choices'", words=words)
     if found.error is not None or found.reason == "error":
-        raise TryFailed("the server ended the reply with an error", said=found.error or "no reason")
+        raise TryFailed(
+            "the server ended the reply with an error", words=found.error or "no reason"
+        )
     return Reply(
         message=found.message,
         finish_reason=found.finish,
@@ -224,11 +228,11 @@ class Gathered:
         answer, seconds = self._answer, self._seconds()
         answer.end()
         if answer.failed:
-            raise TryFailed("the stream ended in an error", said=answer.fault.removeprefix(": "))
+            raise TryFailed("the stream ended in an error", words=answer.fault.removeprefix(": "))
         if not answer.ended:
             raise TryFailed("the stream ended without [DONE] and without a finish reason")
         if self._odd and not (answer.calls and all(call.complete for call in answer.calls)):
-            raise TryFailed("wanted a chunk that can be read in the stream", said=self._odd)
+            raise TryFailed("wanted a chunk that can be read in the stream", words=self._odd)
         if self._first is None and answer.final is None and answer.finish is None:
             raise TryFailed("the stream has no choices")
         message = answer.message()

@@ -453,9 +453,9 @@ class KeyFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record pass, without keys."""
-        hide, said = self._hide(), record.getMessage()
+        hide, text = self._hide(), record.getMessage()
         if hide is None:
             self.end()
-        elif (words := hide(said)) != said:
+        elif (words := hide(text)) != text:
             record.msg, record.args = words, ()
         return True

@@ -72,13 +72,13 @@ _OPEN = Path("/dev/fd")
 class TryFailed(Exception):  # noqa: N818 - one try's outcome; it never leaves this package
     """One try failed. `again` says whether another could succeed; `kind` is TransportFailure's.
 
-    `said` is the server's message, whole and perhaps with the key, so `message` never has it.
+    `words` is the server's message, whole and perhaps with the key, so `message` never has it.
     `advice` follows the message. `is_ours` means that this process ran out of file descriptors.
     """
 
     message: str
     _: KW_ONLY
-    said: str | None = None
+    words: str | None = None
     advice: str | None = None
     kind: str = "body"
     status: int | None = None

@@ -46,8 +46,10 @@ class ScriptedClient:
                 f"attempt {request.attempt}); give the client more replies"
             )
         match self._replies[number]:
-            case str() | dict() as said:
-                message = {"role": "assistant", "content": said} if isinstance(said, str) else said
+            case str() | dict() as answer:
+                message = (
+                    {"role": "assistant", "content": answer} if isinstance(answer, str) else answer
+                )
                 return Reply(message, finish_reason="stop", source="text")
             case Reply() as reply:
                 return reply

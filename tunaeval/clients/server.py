@@ -270,7 +270,7 @@ class Server:
         if advice:
             raise TryFailed(
                 f"{phrase} at {path}",
-                said=words,
+                words=words,
                 advice=advice,
                 kind=REFUSED,
                 status=status,
@@ -281,7 +281,7 @@ class Server:
             phrase += f" (Retry-After asks for over {MAX_RETRY_AFTER_SECONDS:g} s)"
         raise TryFailed(
             phrase,
-            said=words,
+            words=words,
             kind="status",
             status=status,
             again=meaning(status).again,
@@ -490,12 +490,12 @@ class Chat:
 
     def _failure(self, failed: TryFailed, tries: int) -> TransportFailure:
         """Return the failure of a whole request, made from that of its last try."""
-        words = None if failed.said is None else self.server.quote(failed.said)
-        said = "" if words is None else f"; the server says: {words}"
+        words = None if failed.words is None else self.server.quote(failed.words)
+        quoted = "" if words is None else f"; the server says: {words}"
         after = f" (after {tries} tries)" if tries > 1 else ""
         where = f"{self.server.address}{self.server.through}"
         return TransportFailure(
-            f"{where}: {failed}{said}{after}",
+            f"{where}: {failed}{quoted}{after}",
             kind=failed.kind,
             status=failed.status,
             advice=failed.advice,

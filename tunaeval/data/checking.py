@@ -138,7 +138,7 @@ def _rejected(row: Row) -> Iterator[Finding]:
         for _, note in _broken(worse):
             if note.code != "unknown-tool":
                 yield Finding("faulty-rejected", f"{note.code}: {note.message}")
-        if _said(worse.messages) == _said(row.messages[row.prompt :]):
+        if _contents(worse.messages) == _contents(row.messages[row.prompt :]):
             yield Finding("faulty-rejected", "it equals the chosen reply")
 
 
@@ -243,7 +243,7 @@ def _unpaired(
     return max(len(calls) - len(results), 0), range(len(calls), len(results))
 
 
-def _said(messages: Sequence[Message]) -> list[object]:
+def _contents(messages: Sequence[Message]) -> list[object]:
     return [
         [one.role, one.content, [[call.name, call.arguments] for call in one.tool_calls]]
         for one in messages
@@ -253,9 +253,9 @@ def _said(messages: Sequence[Message]) -> list[object]:
 def _digest(row: Row) -> bytes:
     worse = row.rejected.messages if isinstance(row.rejected, Row) else ()
     gold = row.gold.key.decode("utf-8", "replace") if isinstance(row.gold, Gold) else None
-    told = [_said(row.messages), _said(worse), gold, sorted(row.tools or ())]
+    parts = [_contents(row.messages), _contents(worse), gold, sorted(row.tools or ())]
     try:
-        text = orjson.dumps(told, option=orjson.OPT_SORT_KEYS)
+        text = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # a lone surrogate, or an integer beyond 64 bits
-        text = repr(told).encode("utf-8", "surrogatepass")
+        text = repr(parts).encode("utf-8", "surrogatepass")
     return blake2b(text, digest_size=16).digest()

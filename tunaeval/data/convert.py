@@ -147,9 +147,9 @@ def _confirmed(text: str, expected: ParseResult, target: Format, route: Route) -
     """Return the text if the target format reads it as `expected`; a template writes all anew."""
     if route.template and expected.calls:
         thought = (expected.reasoning or "").strip()
-        said = {"content": expected.content.strip(), "reasoning_content": thought}
+        fields = {"content": expected.content.strip(), "reasoning_content": thought}
         try:
-            text = turn_by(route.template, expected.calls, route.tools, said=said)
+            text = turn_by(route.template, expected.calls, route.tools, fields=fields)
         except UsageError as error:
             raise _RefusedError(str(error)) from error
     back = reader_of(target).parse(text, tools=route.tools, level=route.level)

@@ -112,13 +112,13 @@ def exported(row: Row, written: str) -> JsonObject:
     used = {*known["used"], *known["of_a_shape"].get(row.shape, ())}
     used.update(known["rejected"] if worse else ())
     made: JsonObject = {key: value for key, value in raw.items() if key not in used}
-    said = [*chat_messages(row.messages, written, row.others)]
+    messages = [*chat_messages(row.messages, written, row.others)]
     if row.prompt is None:
-        made["messages"] = said
+        made["messages"] = messages
     else:
-        made["prompt"] = said[: row.prompt]
-        if said[row.prompt :]:
-            made["completion" if row.rejected is None else "chosen"] = said[row.prompt :]
+        made["prompt"] = messages[: row.prompt]
+        if messages[row.prompt :]:
+            made["completion" if row.rejected is None else "chosen"] = messages[row.prompt :]
     if worse:
         made["rejected"] = [*chat_messages(worse.messages, written, worse.others)]
     if row.tools is not None:

@@ -279,26 +279,26 @@ def _decoded(row: Mapping[str, Any]) -> JsonObject:
     return made
 
 
-def _read(told: Told, number: int, shape: str, raw: Raw) -> Row:
-    found = _Found(to_tools(told.tools) if told.tools else None)
-    if any(get(get(one, "function") or one, "strict") for one in listed(told.tools)):
+def _read(source: Told, number: int, shape: str, raw: Raw) -> Row:
+    found = _Found(to_tools(source.tools) if source.tools else None)
+    if any(get(get(one, "function") or one, "strict") for one in listed(source.tools)):
         found.lose("lost-field", 0)
-    found.add(told.prompt or ())
-    prompt = None if told.prompt is None else len(found.messages)
-    found.add(told.turns)
+    found.add(source.prompt or ())
+    prompt = None if source.prompt is None else len(found.messages)
+    found.add(source.turns)
     if not found.messages:
         raise UnreadableRowError("there is no message in it")
     for index, (_, note) in enumerate(linked(found.messages)):
         found.notes += [(index, note)] if note else []
     rejected: Row | Fault | None = None
-    if told.rejected is not None:
-        alone = Raw({"messages": told.rejected, "tools": found.tools})
+    if source.rejected is not None:
+        alone = Raw({"messages": source.rejected, "tools": found.tools})
         rejected = read_row(alone, number, "openai")
         if isinstance(rejected, Fault):
             found.lose("unread-rejected", 0)
     gold: Gold | Fault | None = None
-    if told.gold or "gold" in raw.value:
-        calls, are_matchers = told.gold or (raw.value["gold"], False)
+    if source.gold or "gold" in raw.value:
+        calls, are_matchers = source.gold or (raw.value["gold"], False)
         try:
             gold = Gold.of(calls, found.tools, literal=not are_matchers)
         except UsageError as error:
@@ -537,11 +537,11 @@ def _trl(row: JsonObject) -> Told:
     return Told(reply, row.get("tools"), prompt, rejected)
 
 
-def _as_messages(said: Any, role: str) -> list[Any]:
+def _as_messages(messages: Any, role: str) -> list[Any]:
     """Return a list of messages, which may be given as one message or as a text."""
-    if isinstance(said, str):
-        return [{"role": role, "content": said}]
-    return [said] if isinstance(said, Mapping) else [*(said or ())]
+    if isinstance(messages, str):
+        return [{"role": role, "content": messages}]
+    return [messages] if isinstance(messages, Mapping) else [*(messages or ())]
 
 
 def _verl(row: JsonObject) -> Told:
@@ -585,40 +585,40 @@ def _plain(row: JsonObject) -> Told:
 
 def _transcript(row: JsonObject, document: JsonObject | None = None) -> Told:
     """Read messages of another API by its adapter. What the adapter does not read is carried."""
-    said = row["messages"]
-    found = read_conversation(document or said)
+    messages = row["messages"]
+    found = read_conversation(document or messages)
     for notice in found.warnings:
         if notice.code in {"unnamed-call", "unread-message"}:
             raise UnreadableRowError(f"message {notice.source} has {notice.message}")
     turns = []
     for message, source in zip(found.messages, found.sources, strict=True):
         thoughts = [
-            one for one in listed(get(said[source], "content"))
+            one for one in listed(get(messages[source], "content"))
             if get(one, "type") in {"thinking", "redacted_thinking"}
             and (get(one, "signature") or get(one, "data"))
         ]  # fmt: skip
         turns.append({
-            **said[source], "role": message.role, "content": _media(said[source], message),
+            **messages[source], "role": message.role, "content": _media(messages[source], message),
             "tool_calls": [*message.tool_calls], "tool_call_id": message.tool_call_id,
             "reasoning_content": message.reasoning, "thinking_blocks": thoughts or None,
-            "is_error": get(_result_in(said[source], message), "is_error"),
+            "is_error": get(_result_in(messages[source], message), "is_error"),
         })  # fmt: skip
     return Told(_with_system(row, turns), row.get("tools"))
 
 
-def _media(said: Mapping[str, Any], read: Message) -> JsonValue:
+def _media(message: Mapping[str, Any], read: Message) -> JsonValue:
     """Return the content of a message: with its images and documents if it has some."""
-    parts = said.get("content")
+    parts = message.get("content")
     if read.is_result and isinstance(parts, list):
-        parts = get(_result_in(said, read), "content")
+        parts = get(_result_in(message, read), "content")
     found = messages.read_message({"content": listed(parts)}).parts
     kept = [part.given for part in found if part.kind in {"text", "media"}]
     return read.content if all(get(one, "text") for one in kept) else kept
 
 
-def _result_in(said: Mapping[str, Any], read: Message) -> Any:
+def _result_in(message: Mapping[str, Any], read: Message) -> Any:
     """Return the part of a message that is this result; None if there is none."""
-    parts = listed(said.get("content")) if read.is_result else ()
+    parts = listed(message.get("content")) if read.is_result else ()
     return next((one for one in parts if get(one, "tool_use_id") == read.tool_call_id), None)
 
 

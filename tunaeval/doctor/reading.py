@@ -67,8 +67,8 @@ def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
     found = APIS[ask.api].read_reply(body)
     if found.message is None or found.error is not None:
         words = error_words(body) or found.error or json.dumps(body)[:_QUOTED]
-        said = f"status 200 without a message: {words}"
-        return ServerAnswer(ask, _status(body), error=said)
+        message = f"status 200 without a message: {words}"
+        return ServerAnswer(ask, _status(body), error=message)
     tokens = _tokens(_choice(body))
     calls = tuple(
         _call(part, ask.api) for part in found.parts if part.kind == "call" and not part.hosted
@@ -106,13 +106,13 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
     faults = [*frames.faults, *found.faults]
     if not done:
         faults.append(("frame-no-done", "the stream ends without [DONE] or its last event"))
-    said = found.failed and (error_words(found.failed[1]) or found.failed[0])
+    failure = found.failed and (error_words(found.failed[1]) or found.failed[0])
     tokens = [token for event in frames.objects for token in _tokens(_choice(event))]
     usage = found.answer.usage
     return ServerAnswer(
         ask,
         _status(found.failed[1] if found.failed else {}),
-        error=f"an error in the stream: {said}" if said else None,
+        error=f"an error in the stream: {failure}" if failure else None,
         content=found.text("text"),
         reasoning=found.text("thought") or "",
         calls=found.calls,
@@ -314,8 +314,8 @@ class Folded:
             self._fault("id-missing", "a call never gets an id")
         elif again := next((one for one in ids if ids.count(one) > 1), None):
             self._fault("id-shared", f"two calls have one id: {again!r}")
-        *said, last = self._texts.get("text") or [""]
-        if len(said) > 1 and len(last) >= _LONG and last.strip() == "".join(said).strip():
+        *earlier, last = self._texts.get("text") or [""]
+        if len(earlier) > 1 and len(last) >= _LONG and last.strip() == "".join(earlier).strip():
             self._fault("text-again", f"the last delta repeats the whole text: {last[:_QUOTED]!r}")
         ours = [(call.name, call.arguments) for call in self.calls]
         theirs = [(call.name, call.arguments) for call in calls_of(self._final)]

@@ -174,8 +174,8 @@ class Answering:
                 *map(sum, zip(counts(self.usage), counts(answer.usage), strict=True))
             )
             if turn.request.api == "responses":
-                told = (*turn.request.messages, message)
-                self._history[reply_id(answer, turn.number)] = told
+                history = (*turn.request.messages, message)
+                self._history[reply_id(answer, turn.number)] = history
                 if self._keeps is not None and len(self._history) > max(1, self._keeps):
                     del self._history[next(iter(self._history))]
         self.turns.append(turn)

@@ -84,15 +84,19 @@ def _damaged(error: Exception | str) -> OSError:
 
 
 class _Reading(io.RawIOBase):
-    """Reads a stream; an error of these kinds is raised as what `told` makes of it."""
+    """Reads a stream; an error of these kinds is raised as what `fault_of` makes of it."""
 
     def __init__(
         self,
         stream: IO[bytes],
         kinds: type[Exception] | tuple[type[Exception], ...],
-        told: Callable[[Exception], Exception],
+        fault_of: Callable[[Exception], Exception],
     ) -> None:
-        self._stream, self._kinds, self._told = cast("io.BufferedReader", stream), kinds, told
+        self._stream, self._kinds, self._fault_of = (
+            cast("io.BufferedReader", stream),
+            kinds,
+            fault_of,
+        )
 
     def readable(self) -> bool:
         return True
@@ -101,7 +105,7 @@ class _Reading(io.RawIOBase):
         try:
             return self._stream.readinto1(buffer)
         except self._kinds as error:
-            raise self._told(error) from error
+            raise self._fault_of(error) from error
 
 
 class _Zstandard(io.RawIOBase):

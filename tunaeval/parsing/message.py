@@ -43,7 +43,7 @@ from tunaeval.types.parsing import (
 )
 from tunaeval.wire.apis import recognised
 from tunaeval.wire.assembler import Added, Assembler, GrowingCall
-from tunaeval.wire.chat import REASONING_KEYS, called, foreign_calls, items_in, said
+from tunaeval.wire.chat import REASONING_KEYS, called, content_texts, foreign_calls, items_in
 from tunaeval.wire.endings import error_in
 from tunaeval.wire.events import DataLines, is_event
 
@@ -92,7 +92,7 @@ def read_message(
     content, thought, odd = get("content"), "", ""
     if content and not isinstance(content, str):
         kinds = foreign_calls(content, items)
-        content, thought, odd = said(content)
+        content, thought, odd = content_texts(content)
         if kinds:
             odd = f"content has a part of the type {kinds[0]!r}; calls are read from tool_calls"
     text = read(content) if content else ParseResult()

@@ -151,17 +151,17 @@ def turn_by(
     calls: Sequence[ToolCall],
     tools: Tools | None = None,
     messages: Sequence[Mapping[str, Any]] = (),
-    said: Mapping[str, str] = MappingProxyType({}),
+    fields: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return the assistant's turn with these calls as the template writes it.
 
     It begins where the prompt ends that asks for a turn, and ends before what ends every turn or
-    begins that of a tool. `said` are other fields of the message: `content`, `reasoning_content`.
+    begins that of a tool. `fields` are other fields of the message: `content`, `reasoning_content`.
     A template that leaves out a call raises `UsageError`.
     """
     kind = wanted_arguments(template)
     with _one_budget():
-        return _turn_of(template, calls, kind, tools, messages or _ASKED, said)
+        return _turn_of(template, calls, kind, tools, messages or _ASKED, fields)
 
 
 def _turn_of(  # noqa: PLR0917 - a rendering is made of so much
@@ -170,9 +170,9 @@ def _turn_of(  # noqa: PLR0917 - a rendering is made of so much
     kind: ArgumentsKind,
     tools: Tools | None = None,
     before: Sequence[Mapping[str, Any]] = _ASKED,
-    said: Mapping[str, str] = MappingProxyType({}),
+    fields: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    text = _with_calls(template, calls, kind, tools, before, said)
+    text = _with_calls(template, calls, kind, tools, before, fields)
     answer = {"role": "assistant", "content": _ANSWER}
     start, _, end = render_by(template, [*before, answer], tools).rpartition(_ANSWER)
     if len(end) > MAX_TEMPLATE_TURN:
@@ -214,8 +214,8 @@ def turns_by(template: str) -> Turns:
         raise UsageError("it writes nothing where the model's turn begins")
     others, pairs, end = [user], tuple[Pair, ...](), to_user[:at].strip()
     with suppress(UsageError, ValueError):  # it may refuse a system's turn, or a tool's
-        said = render_by(template, [{"role": "system", "content": _ANSWER}, *talk])
-        front = said[: said.index(_ANSWER)]
+        written = render_by(template, [{"role": "system", "content": _ANSWER}, *talk])
+        front = written[: written.index(_ANSWER)]
         tags = [*re.finditer(_TAG, front)]
         last = front[tags[-1].start() if tags else front.strip().rfind("\n") + 1 :].strip()
         system = _header(last)
@@ -258,8 +258,8 @@ def _around_result(template: str, asked: Sequence[Mapping[str, Any]], own: str) 
     """Return what is before and behind a tool's result; nothing if the model's header ends it."""
     kind, word, texts = wanted_arguments(template), f"{_ANSWER}9", list[str]()
     for role in ("user", "tool"):
-        said = {"role": role, "name": _PROBES[0].name, "content": word}
-        behind = [said, {"role": "assistant", "content": _ANSWER}]
+        reply = {"role": role, "name": _PROBES[0].name, "content": word}
+        behind = [reply, {"role": "assistant", "content": _ANSWER}]
         texts.append(_with_calls(template, _PROBES[:1], kind, None, asked, behind=behind))
     if not all(word in text for text in texts):
         raise UsageError("it writes no tool's result")
@@ -318,7 +318,7 @@ def check_template(template: str) -> TemplateCheck:
             except UsageError as error:
                 text = _turn_of(template, calls := calls[:1], kind, _PROBED)
                 notes += (f"of two calls in one turn only the first is read back: {error}",)
-            both = _turn_of(template, calls, kind, _PROBED, said={"content": _ANSWER})
+            both = _turn_of(template, calls, kind, _PROBED, fields={"content": _ANSWER})
         except UsageError as error:
             return TemplateCheck(kind, fault=str(error), notes=notes, turns=turns)
     if _ANSWER not in both:
@@ -372,7 +372,7 @@ def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
     kind: ArgumentsKind,
     tools: Tools | None,
     before: Sequence[Mapping[str, Any]],
-    said: Mapping[str, str] = MappingProxyType({}),
+    fields: Mapping[str, str] = MappingProxyType({}),
     behind: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """Return the conversation with these calls, and what is behind them, as the template writes."""
@@ -383,7 +383,7 @@ def _with_calls(  # noqa: PLR0917 - a rendering is made of so much
             openai_call(call, call.id or id_.format(name=call.name, number=number), kind)
             for number, call in enumerate(calls)
         ]
-        turn = {"role": "assistant", "content": "", **said, "tool_calls": written}
+        turn = {"role": "assistant", "content": "", **fields, "tool_calls": written}
         results = ({**one, "tool_call_id": written[0]["id"]} for one in behind)
         text = render_by(template, [*before, turn, *results], tools)
         if all(call.name in text for call in calls):

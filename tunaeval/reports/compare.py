@@ -141,8 +141,8 @@ def compare_runs(
     )
     base = read(first)
     found = [
-        _compare(base, read(other, known=base), said)
-        for other, said in zip(others, notes, strict=True)
+        _compare(base, read(other, known=base), note)
+        for other, note in zip(others, notes, strict=True)
     ]
     overall = adjusted([one.overall for one in found])
     weighted = adjusted([one.weighted for one in found if one.weighted is not None])
@@ -430,7 +430,7 @@ class RunAnswer:
     total: int
     outcome: str
     calls: str
-    said: str
+    words: str
     reason: str
 
 
@@ -477,13 +477,13 @@ def _answer(row: JsonObject, passed: int, total: int, level: Level) -> RunAnswer
         ExpectedCall.model_construct(name=call["name"], arguments=call["arguments"])
         for call in row["got"]
     )
-    said = row["attempts"][-1]["message"].get("content") if row["attempts"] else None
+    words = row["attempts"][-1]["message"].get("content") if row["attempts"] else None
     return RunAnswer(
         passed=passed,
         total=total,
         outcome=row["outcome"],
         calls=calls_words(calls, _LIMIT),
-        said=visible(said, _LIMIT) if isinstance(said, str) else "",
+        words=visible(words, _LIMIT) if isinstance(words, str) else "",
         reason=visible(_reason(row, level), _LIMIT),
     )
 

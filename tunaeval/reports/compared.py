@@ -210,6 +210,6 @@ def _flip(flip: Flip, quote: Quote) -> str:
 
 
 def _answer(answer: RunAnswer, quote: Quote) -> str:
-    text = answer.calls if answer.outcome == "calls" else f"{answer.outcome} {answer.said}"
+    text = answer.calls if answer.outcome == "calls" else f"{answer.outcome} {answer.words}"
     often = f" ({answer.passed} of {answer.total})" if answer.total > 1 else ""
     return quote(text) + often

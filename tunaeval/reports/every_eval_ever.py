@@ -146,19 +146,19 @@ def _sample(result: ScenarioResult) -> JsonObject:
 
 def _messages(result: ScenarioResult) -> Iterator[JsonObject]:
     """Yield the messages of an episode: the prompt, then each reply with its calls' results."""
-    said: list[JsonObject] = [{"role": "user", "content": result.prompt}]
+    messages: list[JsonObject] = [{"role": "user", "content": result.prompt}]
     for attempt in result.attempts:
         if attempt.user is not None:
-            said.append({"role": "user", "content": attempt.user})
+            messages.append({"role": "user", "content": attempt.user})
         calls = [
             {"id": one.id or f"call_{n}", **_called(one)} for n, one in enumerate(attempt.calls)
         ]
         text = text_of(attempt.message.get("content"))
-        said.append({"role": "assistant", "content": text, "tool_calls": calls or None})
+        messages.append({"role": "assistant", "content": text, "tool_calls": calls or None})
         for one in attempt.results:
             answers = None if one.id is None else [one.id]
-            said.append({"role": "tool", "content": one.content, "tool_call_id": answers})
-    return ({"turn_idx": index, **one} for index, one in enumerate(said))
+            messages.append({"role": "tool", "content": one.content, "tool_call_id": answers})
+    return ({"turn_idx": index, **one} for index, one in enumerate(messages))
 
 
 def _called(call: CallRecord) -> JsonObject:

@@ -614,9 +614,9 @@ def has_words(text: str) -> bool:
         >>> has_words("It rains.<|im_end|>"), has_words("<|im_end|>"), has_words("?")
         (True, False, False)
     """
-    said = _TOKEN.sub("", text) if "<" in text or "[" in text or "`" in text else text
-    seen = any(category(sign)[0] in "LN" and sign not in _WORDLESS for sign in said)
-    return seen and said.strip() not in _NOTHING
+    words = _TOKEN.sub("", text) if "<" in text or "[" in text or "`" in text else text
+    seen = any(category(sign)[0] in "LN" and sign not in _WORDLESS for sign in words)
+    return seen and words.strip() not in _NOTHING
 
 
 _NOTHING = frozenset({"null", "None", "none", "nil", "undefined", "NaN", "true", "false"})

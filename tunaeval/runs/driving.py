@@ -375,7 +375,7 @@ class Driver:
         )
 
     async def _user(self, answered: Answered) -> str | None:
-        written = self.task.said(answered.number)
+        written = self.task.text_of_user(answered.number)
         if written is not None or self.environment.user is None:
             return written
         says = self.environment.user(copied(answered.messages), copied(self.episode))
@@ -462,8 +462,8 @@ def _record(result: ToolResult) -> ResultRecord:
     if len(given) > MAX_RESULT:
         given = f"{given[:MAX_RESULT]}\n({len(given) - MAX_RESULT} more characters)"
     call, structured = result.call, None if value is None else value.structured
-    said = result.ok and not given.startswith("Error: the result has no words")
-    ok = said if value is None else not value.is_error
+    is_fine = result.ok and not given.startswith("Error: the result has no words")
+    ok = is_fine if value is None else not value.is_error
     return ResultRecord(id=call.id, tool=call.name, ok=ok, content=given, structured=structured)
 
 

@@ -35,7 +35,7 @@ from tunaeval.types.runs import (
 )
 
 from .options import RunOptions
-from .prompts import Asking, retry_prompt, said
+from .prompts import Asking, kept_reply, retry_prompt
 
 _MORE = " (finish_reason {!r}: it had used up its tokens; allow more with --max-tokens)"
 
@@ -132,7 +132,7 @@ def episode(trial: Trial, asking: Asking) -> Episode:
         if judge.settled(attempts[-1], options.level):
             break
         retry = {"role": "user", "content": retry_prompt(scenario.prompt)}
-        messages = [*messages, said(answer.message), retry]
+        messages = [*messages, kept_reply(answer.message), retry]
     return _result(judge, attempts, failure)
 
 

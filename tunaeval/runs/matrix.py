@@ -149,7 +149,7 @@ class Cell:
     system_prompt: str | None = None
     base_url: str | None = None
     prices: Prices = (None, None)
-    told: Asking | None = None
+    asking: Asking | None = None
     options_kept: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -208,7 +208,7 @@ class MatrixRun:
                 resume=place if is_begun else None,
                 retry_failures=retry_failures and is_begun,
                 take_over=take_over,
-                told=cell.told,
+                asking=cell.asking,
                 on_result=None if on_result is None else partial(_in_cell, on_result, info.name),
                 turns=turns,
                 budget=budget,

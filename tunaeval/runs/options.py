@@ -112,7 +112,7 @@ def run_info(
     parser: Parser,
     *,
     options: RunOptions,
-    told: Asking,
+    asking: Asking,
     run_id: str | None,
     sandbox: Sandbox | None = None,
 ) -> RunInfo:
@@ -123,7 +123,7 @@ def run_info(
     own = getattr(client, "heading", None) if sandbox is None else sandbox.heading
     if sandbox is not None and isinstance(client, Agent) and not hasattr(client, "sandbox"):
         own = f"{sandbox.heading}; the agent itself is not in it"
-    headings = [told.heading, own]
+    headings = [asking.heading, own]
     suite_digest, scenarios_digest = suite.digests()
     return RunInfo(
         **born(suite.name, run_id),
@@ -141,13 +141,13 @@ def run_info(
         model_details=details,
         heading="; ".join(heading for heading in headings if heading) or None,
         format=parser.name,
-        prompt_digest=told.digest,
+        prompt_digest=asking.digest,
         system_prompt=prompt_of(suite, client),
         **{
             **asdict(options),
             "profile": profile_of(options.profile).name,
             "abstain": [*options.abstain],
-            "ask": told.ask,
+            "ask": asking.ask,
         },
     )
 

@@ -139,7 +139,7 @@ def asking(
     )
 
 
-def asked_by(told: Asking, suite: Suite, scenario: Scenario, tools: Tools) -> Asking:
+def asked_by(asking: Asking, suite: Suite, scenario: Scenario, tools: Tools) -> Asking:
     """Return what a scenario is asked with, with these tools; the system prompt is filled with its
     variables.
     """
@@ -147,7 +147,7 @@ def asked_by(told: Asking, suite: Suite, scenario: Scenario, tools: Tools) -> As
     prompt = filled_prompt(own.system_prompt, scenario.vars)
     if prompt != own.system_prompt:
         own = own.with_(system_prompt=prompt)
-    return told if own is suite else told.remade(own)
+    return asking if own is suite else asking.remade(own)
 
 
 def asking_by(suite: Suite, ask: Ask, parser: Parser | Format, constrain: bool | str) -> Asking:
@@ -205,7 +205,7 @@ def retry_prompt(task: str) -> str:
     return RETRY.replace("{task}", task)
 
 
-def said(message: Mapping[str, object]) -> JsonObject:
+def kept_reply(message: Mapping[str, object]) -> JsonObject:
     """Return an assistant's reply as a message that any server accepts.
 
     Calls become text, because a server demands a result for each call in `tool_calls`, and there is

@@ -226,7 +226,7 @@ def _played(trial: Trial, replies: _Replies) -> ScenarioResult:
         for step, reply in enumerate(steps):
             found, user = read_turn(reply, trial), None
             if number and not step:
-                user = task.said(number) or ""
+                user = task.text_of_user(number) or ""
             turns.append(Turn(reply, found, found[trial.options.level].calls, user))
     state = final_state(trial, turns, "")
     try:

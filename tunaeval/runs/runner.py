@@ -88,7 +88,7 @@ class AsyncHarness:
 class SuiteRun:
     """One run of one suite: await `run()` once, and call `report()` at any time.
 
-    `info` describes the run. The caller closes the client. `told` replaces the prompts and tools
+    `info` describes the run. The caller closes the client. `asking` replaces the prompts and tools
     that `asking` would make for the suite. `directory` is where the run is kept; by default it is a
     new one below `out`, and without both nothing is kept. `resume` is the directory of an
     interrupted run, which is continued there: finished results are not asked for again, except
@@ -118,7 +118,7 @@ class SuiteRun:
         run_id: str | None = None,
         directory: Path | str | None = None,
         on_result: OnResult | None = None,
-        told: Asking | None = None,
+        asking: Asking | None = None,
         resume: Path | str | None = None,
         retry_failures: bool = False,
         take_over: bool = False,
@@ -138,9 +138,9 @@ class SuiteRun:
         sandbox = environment.sandbox or getattr(client, "sandbox", None)
         self._environment = replace(environment, sandbox=sandbox)
         parser = reader_of_bound(parser, self.options.constrain)
-        self.asking = told or asking_by(suite, self.options.ask, parser, self.options.constrain)
+        self.asking = asking or asking_by(suite, self.options.ask, parser, self.options.constrain)
         self.info = run_info(
-            suite, client, parser, options=self.options, told=self.asking, run_id=run_id,
+            suite, client, parser, options=self.options, asking=self.asking, run_id=run_id,
             sandbox=sandbox,
         )  # fmt: skip
         self.directory = None if out is None else wanted_path(out, "out") / self.info.run_id

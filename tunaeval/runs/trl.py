@@ -120,8 +120,8 @@ class TrainingEnvironment:
     @cached_property
     def rows(self) -> list[JsonObject]:
         """A row for each scenario: its `prompt`, as messages, and its id, `scenario`."""
-        suite, told = self._suite, asking(self._suite)
-        asked = [(one, asked_by(told, suite, one, suite.tools)) for one in suite.scenarios]
+        suite, how = self._suite, asking(self._suite)
+        asked = [(one, asked_by(how, suite, one, suite.tools)) for one in suite.scenarios]
         return [
             {"prompt": how.messages(one.prompt, one.messages), "scenario": one.id}
             for one, how in asked

@@ -59,7 +59,7 @@ from .episode import (
     read_at_all_levels,
     result_of,
 )
-from .prompts import Ask, Asking, dumped, said
+from .prompts import Ask, Asking, dumped, kept_reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ def _turn(
     ):
         return "signal"
     if not calls:
-        state.messages.append(said(reply.message))
+        state.messages.append(kept_reply(reply.message))
         says = yield from _reaction(state, result)
         if says is None:
             return "answer"
@@ -303,7 +303,9 @@ def _calls_and_results(
         return [made, *results]
     given = [{"name": one.tool, "id": one.id, "content": one.content} for one in records]
     texts = [f"<tool_response>\n{dumped(one)}\n</tool_response>" for one in given]
-    written = said({"content": result.content, "tool_calls": [_as_openai(call) for call in calls]})
+    written = kept_reply(
+        {"content": result.content, "tool_calls": [_as_openai(call) for call in calls]}
+    )
     return [written, {"role": "user", "content": "\n".join(texts)}]
 
 

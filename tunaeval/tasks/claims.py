@@ -49,8 +49,8 @@ def claimed(answer: str, phrases: Iterable[str]) -> str | None:
     sentences = [*_sentences(text)]
     for phrase in phrases:
         words = phrase.replace("\u2019", "'").casefold().split()
-        said = re.compile(r"(?<!\w)" + r"[\s*_]+".join(map(re.escape, words)) + r"(?!\w)")
-        if any(_is_claim(sentence, said) for sentence in sentences):
+        found = re.compile(r"(?<!\w)" + r"[\s*_]+".join(map(re.escape, words)) + r"(?!\w)")
+        if any(_is_claim(sentence, found) for sentence in sentences):
             return phrase
     return None
 
@@ -64,8 +64,8 @@ def _sentences(text: str) -> Iterator[str]:
     yield text[begin:]
 
 
-def _is_claim(sentence: str, said: re.Pattern[str]) -> bool:
-    found = [*said.finditer(sentence)]
+def _is_claim(sentence: str, phrase: re.Pattern[str]) -> bool:
+    found = [*phrase.finditer(sentence)]
     if not found or _OPEN_AT_FIRST.match(sentence):
         return False
     breaks = [0, *(one.start() for one in _PART.finditer(sentence)), len(sentence)]

@@ -149,7 +149,7 @@ def calm(law: Callable[..., None]) -> Callable[..., None]:
     return settings(deadline=None, report_multiple_bugs=False)(law)
 
 
-def said(calls: Iterable[ToolCall]) -> list[tuple[str, JsonValue]]:
+def names_and_arguments(calls: Iterable[ToolCall]) -> list[tuple[str, JsonValue]]:
     """Return the names and arguments of calls, which is what the laws compare."""
     return [(call.name, call.arguments) for call in calls]
 
@@ -197,7 +197,7 @@ def _rendered_is_read_back(reader: Reader, example: Written, text: str) -> None:
     typed = (names,) if unmarked else (None, names)
     for tools in typed if tells_types(example.form) else (tools_for(example.calls),):
         result = reader.parse(text, tools=tools)
-        wanted, found = said(example.calls), said(result.calls)
+        wanted, found = names_and_arguments(example.calls), names_and_arguments(result.calls)
         assert found == wanted, f"{text!r} is read as {found}, and was written for {wanted}"
         assert not result.content.strip(), f"{text!r} leaves content: {result.content!r}"
 
@@ -208,7 +208,7 @@ def _prose_changes_no_call(reader: Reader, example: Written, text: str) -> None:
     text = f"{example.before}\n{text}\n{example.after}"
     tools = None if tells_types(example.form) else tools_for(example.calls)
     result = reader.parse(text, tools=tools)
-    wanted, found = said(example.calls), said(result.calls)
+    wanted, found = names_and_arguments(example.calls), names_and_arguments(result.calls)
     assert found == wanted, f"{text!r} is read as {found}, and was written for {wanted}"
     for words in (example.before, example.after):
         assert words in result.content, f"of {text!r} the words {words!r} are lost"
@@ -364,7 +364,7 @@ def _prose_around(parser: Parser, examples: Sequence[str]) -> None:
     def prose_changes_no_call(before: str, after: str, example: str) -> None:
         text = f"{before}\n{example}\n{after}"
         result, alone = parser.parse(text), parser.parse(example)
-        wanted, found = said(alone.calls), said(result.calls)
+        wanted, found = names_and_arguments(alone.calls), names_and_arguments(result.calls)
         assert found == wanted, f"{text!r} is read as {found}, and without prose as {wanted}"
         for words in (before, after):
             assert words in result.content, f"of {text!r} the words {words!r} are lost"
@@ -393,8 +393,10 @@ def _rendered_back(parser: Parser, render: Render) -> None:
     @given(wanted=calls())
     def rendered_is_read_back(wanted: list[ToolCall]) -> None:
         text = render(wanted)
-        found = said(parser.parse(text).calls)
-        assert found == said(wanted), f"{text!r} is read as {found}, and says {said(wanted)}"
+        found = names_and_arguments(parser.parse(text).calls)
+        assert found == names_and_arguments(wanted), (
+            f"{text!r} is read as {found}, and says {names_and_arguments(wanted)}"
+        )
 
     rendered_is_read_back()
 

@@ -195,7 +195,7 @@ class McpServer:
         self.protocol = ""
         self.fault: TransportFailure | None = None
         self._workspace = os.fspath(workspace)
-        self._said = b""
+        self._last_words = b""
         self._listening: Future[None] | None = None
         self._strays = 0
         self._client: Any = None
@@ -256,7 +256,7 @@ class McpServer:
         def listen() -> None:
             with os.fdopen(out, "rb", buffering=0) as errors:
                 while piece := errors.read(1 << 16):
-                    self._said = (self._said + piece)[-_KEPT_BYTES:]
+                    self._last_words = (self._last_words + piece)[-_KEPT_BYTES:]
 
         self._listening = in_daemon(listen)
         with os.fdopen(inside, "wb") as errors:
@@ -350,8 +350,8 @@ class McpServer:
             raise self._failed(self._failure(words, "body")) from error
         if error.code in _OF_THE_CALL or not _RESERVED[0] <= error.code <= _RESERVED[1]:
             return McpResult(error.message, is_error=True)
-        said = "ended" if error.code == _CLOSED else f"failed ({error.code}, {error.message})"
-        raise self._failed(self._failure(f"{said} at the call of {name!r}", "status")) from error
+        event = "ended" if error.code == _CLOSED else f"failed ({error.code}, {error.message})"
+        raise self._failed(self._failure(f"{event} at the call of {name!r}", "status")) from error
 
     def _failed(self, failure: TransportFailure) -> TransportFailure:
         self.fault = self.fault or failure
@@ -381,14 +381,14 @@ class McpServer:
     def _failure(self, words: str, kind: str) -> TransportFailure:
         if self._listening is not None:
             wait((self._listening,), _LISTENING_SECONDS)
-        last = self._said.decode(errors="replace").strip().rpartition("\n")[2]
-        said = f"; the last line of its stderr: {visible(last, 200)}" if last else ""
+        last = self._last_words.decode(errors="replace").strip().rpartition("\n")[2]
+        quoted = f"; the last line of its stderr: {visible(last, 200)}" if last else ""
         strays = (
             f"; it prints to stdout what is no MCP ({self._strays} lines), which belongs to stderr"
             if self._strays
             else ""
         )
-        return TransportFailure(f"{self} {words}{said}{strays}", kind=kind)
+        return TransportFailure(f"{self} {words}{quoted}{strays}", kind=kind)
 
 
 def _fault(error: BaseException) -> str:

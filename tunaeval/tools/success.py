@@ -80,7 +80,7 @@ class Result:
         if type(value) in SILENT or isinstance(value, str):
             return read
         found = {name: getattr(value, name, None) for name in (*_DECLARING, *_WORDS)}
-        return {**read, **{name: said for name, said in found.items() if said is not None}}
+        return {**read, **{name: success for name, success in found.items() if success is not None}}
 
     @property
     def whole(self) -> Fields:
@@ -140,17 +140,17 @@ def returned(value: object, classifiers: Iterable[Classifier] | None = None) -> 
         return ASSUMED
     if hasattr(type(value), "__await__"):
         return AWAITABLE
-    said, fault = _judge(Result(value), CLASSIFIERS if classifiers is None else classifiers)
-    if said is not None:
-        return said
+    success, fault = _judge(Result(value), CLASSIFIERS if classifiers is None else classifiers)
+    if success is not None:
+        return success
     return ASSUMED if fault is None else Success(ok=True, reason="unreadable", error=fault)
 
 
 def raised(error: BaseException, classifiers: Iterable[Classifier] = ()) -> Success:
     """Judge what a tool raised. Unless it is an `Exception`, the run was cancelled from outside."""
-    said, _ = _judge(Result(error=error), classifiers)
-    if said is not None:
-        return said
+    success, _ = _judge(Result(error=error), classifiers)
+    if success is not None:
+        return success
     reason = "exception" if isinstance(error, Exception | SystemExit) else "cancelled"
     try:
         words = str(error)
@@ -183,15 +183,15 @@ def _judge(result: Result, classifiers: Iterable[Classifier]) -> tuple[Success |
         is_ours = any(classifier is one for one in CLASSIFIERS)
         seen = result if is_ours else Result(copied(result.value), result.error)
         try:
-            said: object = classifier.classify(seen)
+            success: object = classifier.classify(seen)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - a plug-in may raise anything
             fault_found = f"raised {words_with_place(error)}"
         else:
-            if said is None:
+            if success is None:
                 continue
-            if isinstance(said, Success) and type(said.ok) is bool:
-                return said, None
-            fault_found = f"returned {brief(said)}"
+            if isinstance(success, Success) and type(success.ok) is bool:
+                return success, None
+            fault_found = f"returned {brief(success)}"
         if not is_ours:
             warn_once(classifier, "success classifier", f"{fault_found}; wanted {_WANTED}")
             fault_found = f"{who(classifier, 'success classifier')} {fault_found}"
@@ -293,10 +293,10 @@ _DETAILS = frozenset(_KNOWN["details"])
 def _lone_error(fields: Fields) -> str | None:
     """Return the `error`, or a list of `errors`, if all other fields are only details, or None."""
     several = fields.get("errors")
-    said = fields.get("error") or (several if isinstance(several, list) else None)
-    if not said or fields.keys() - _DETAILS:
+    error = fields.get("error") or (several if isinstance(several, list) else None)
+    if not error or fields.keys() - _DETAILS:
         return None
-    return said if isinstance(said, str) else repr(said)
+    return error if isinstance(error, str) else repr(error)
 
 
 IS_ERROR = ByFields("is-error", ("is_error", "isError"), partial(is_, True))

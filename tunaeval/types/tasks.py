@@ -343,14 +343,14 @@ class Task(_Files):
     shortcut: Solution | None = None
     """A wrong solution that is tempting, and has to fail."""
 
-    def said(self, number: int) -> str | None:
+    def text_of_user(self, number: int) -> str | None:
         """Return the text of the user's message `number` (from 1), or None behind the last."""
         one = self.users[number - 1] if number <= len(self.users) else None
         return one.text if isinstance(one, UserMessage) else one
 
-    def held_out(self, said: int) -> frozenset[str]:
-        """Return the names of the tools that are added after the first `said` entries of users."""
-        later = (one for one in self.users[said:] if isinstance(one, UserMessage))
+    def held_out(self, sent: int) -> frozenset[str]:
+        """Return the names of the tools that are added after the first `sent` entries of users."""
+        later = (one for one in self.users[sent:] if isinstance(one, UserMessage))
         return frozenset(name for one in later for name in one.add_tools)
 
     def solved(self) -> dict[str, str | bytes] | None:

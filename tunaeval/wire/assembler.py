@@ -302,7 +302,7 @@ class Assembler:
     def end(self) -> list[Added]:
         """End the stream; return lone halves of characters that were kept back."""
         kept = ((kind, halves.kept) for kind, halves in self._halves.items() if halves.kept)
-        return [self._said(kind, half) for kind, half in kept]
+        return [self._added(kind, half) for kind, half in kept]
 
     @property
     def counted(self) -> JsonObject:
@@ -365,19 +365,19 @@ class Assembler:
             halves = self._halves[key] = Halves()
             self._texts[key] = []
         text = halves.joined(one.text)
-        return [self._said(key, text)] if text else []
+        return [self._added(key, text)] if text else []
 
-    def _said(self, key: str, text: str) -> Added:
+    def _added(self, key: str, text: str) -> Added:
         self._texts[key].append(text)
         return Added(_KINDS.get(key, "thought"), text)
 
     def _whole(self, message: Mapping[str, JsonValue]) -> list[Added]:
         """Take the whole message: what is missing of the answer so far is taken from it."""
         self.final = dict(message)
-        said = {_KINDS.get(key, "thought"): any(texts) for key, texts in self._texts.items()}
-        said["call"] = bool(self.calls)
+        has_text = {_KINDS.get(key, "thought"): any(texts) for key, texts in self._texts.items()}
+        has_text["call"] = bool(self.calls)
         missing = (one for one in chat.delta_fragments(message, is_whole=True)
-                   if not said.get(one.kind) or one.kind == "odd")  # fmt: skip
+                   if not has_text.get(one.kind) or one.kind == "odd")  # fmt: skip
         return self.take(missing, streamed=False)
 
     def _called(self, one: Fragment) -> list[Added]:

@@ -275,11 +275,11 @@ def _choice(choice: Mapping[str, JsonValue]) -> list[Fragment]:
     found = delta_fragments(delta) if isinstance(delta, Mapping) else []
     if isinstance(message, Mapping):
         found.append(Fragment("whole", value=message))
-    said = next((key for key in _SAID if choice.get(key) is not None), None)
-    if said == "text" and isinstance(text, str):
+    key = next((key for key in _SAID if choice.get(key) is not None), None)
+    if key == "text" and isinstance(text, str):
         found.append(Fragment("text", text))
-    elif said is not None and not isinstance(choice[said], Mapping):
-        found.append(Fragment("odd", f"a choice whose {said} is {type(choice[said]).__name__}"))
+    elif key is not None and not isinstance(choice[key], Mapping):
+        found.append(Fragment("odd", f"a choice whose {key} is {type(choice[key]).__name__}"))
     reason = choice.get("finish_reason")
     if reason == "error" or choice.get("error"):
         why = error_in(choice) or "the server ended the reply with an error"
@@ -310,7 +310,7 @@ def delta_fragments(delta: Mapping[str, JsonValue], *, is_whole: bool = False) -
         found.append(Fragment("refusal", refusal))
     content = delta.get("content")
     if content and not isinstance(content, str):
-        content, thought, odd = said(content)
+        content, thought, odd = content_texts(content)
         found += [Fragment("odd", odd, value=NOT_TEXT)] if odd else []
         found += [Fragment("thought", thought)] if thought else []
     if content:
@@ -318,7 +318,7 @@ def delta_fragments(delta: Mapping[str, JsonValue], *, is_whole: bool = False) -
     return found
 
 
-def said(content: JsonValue) -> tuple[str, str, str]:
+def content_texts(content: JsonValue) -> tuple[str, str, str]:
     """Return the text and the reasoning in a content (a string, a part, or a list of parts), and
     what is wrong with it, or "".
     """

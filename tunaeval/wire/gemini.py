@@ -321,9 +321,9 @@ def read_request(body: JsonObject, _kept: object = None) -> tuple[Request, Seque
         for one in asked.listed(first(tool, _DECLARED), "functionDeclarations")
     ]
     given = first(inner, ("systemInstruction", "system_instruction"))
-    told = get(given, "parts") if isinstance(given, Mapping) else given
-    _check(asked, told, "systemInstruction.parts")
-    system = text_of(told if isinstance(told, list) else [told])
+    given = get(given, "parts") if isinstance(given, Mapping) else given
+    _check(asked, given, "systemInstruction.parts")
+    system = text_of(given if isinstance(given, list) else [given])
     return asked.read(chat_messages(system, _identified(messages)), declared)
 
 
@@ -415,8 +415,8 @@ def write_step(step: Step, request: Request, number: int) -> Iterator[JsonObject
     if step.what == "end":
         yield _chunk(step.answer, request, number, [], is_last=True)
     elif step.what == "more" and part.kind != "call":
-        said = {"text": step.text} | ({"thought": True} if part.kind == "thought" else {})
-        yield _chunk(Answer(None), request, number, [said], is_last=False)
+        written = {"text": step.text} | ({"thought": True} if part.kind == "thought" else {})
+        yield _chunk(Answer(None), request, number, [written], is_last=False)
     elif step.what == "close" and part.kind == "call":
         call = {"id": part.id, "name": part.name, "args": object_of({"arguments": part.text})}
         yield _chunk(Answer(None), request, number, [{"functionCall": call}], is_last=False)

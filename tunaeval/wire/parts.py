@@ -139,8 +139,8 @@ def part_of(
     text = get(part, "text")
     if not kind and isinstance(text, str):
         return Part("text", text, given=part, path=path)
-    said = text if isinstance(text, str) else json_words(part)
-    return Part("unknown", said, type=kind, given=part, path=path)
+    words = text if isinstance(text, str) else json_words(part)
+    return Part("unknown", words, type=kind, given=part, path=path)
 
 
 def result_of(

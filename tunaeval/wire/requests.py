@@ -92,14 +92,14 @@ def chat_messages(text: str, messages: Iterable[Message]) -> Iterator[JsonObject
     """
     if text:
         yield {"role": "system", "content": text}
-    said: list[Part] = []
+    parts: list[Part] = []
     for message in messages:
         if message.role == "assistant":
-            said += message.parts
+            parts += message.parts
             continue
-        if said:
-            yield chat_message(said)
-            said = []
+        if parts:
+            yield chat_message(parts)
+            parts = []
         rest = [part for part in message.parts if part.kind != "result"]
         for part in message.parts:
             if part.kind == "result":
@@ -108,8 +108,8 @@ def chat_messages(text: str, messages: Iterable[Message]) -> Iterator[JsonObject
         if rest or not message.parts:
             role = message.role if message.role in {"system", "developer"} else "user"
             yield {"role": role, "content": _plain(rest)}
-    if said:
-        yield chat_message(said)
+    if parts:
+        yield chat_message(parts)
 
 
 def _plain(parts: Sequence[Part]) -> JsonValue:

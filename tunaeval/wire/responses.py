@@ -407,11 +407,11 @@ def _item_of(part: LivePart, number: int) -> JsonObject:
             summary = [{"type": "summary_text", "text": part.text}]
             return {"type": "reasoning", "id": f"rs_{at}", "summary": summary}
         case "refusal":
-            said: JsonObject = {"type": "refusal", "refusal": part.text}
+            content: JsonObject = {"type": "refusal", "refusal": part.text}
         case _:
-            said = {"type": "output_text", "text": part.text, "annotations": []}
+            content = {"type": "output_text", "text": part.text, "annotations": []}
     head: JsonObject = {"type": "message", "id": f"msg_{at}", "role": "assistant"}
-    return {**head, **done, "content": [said]}
+    return {**head, **done, "content": [content]}
 
 
 _EMPTY: JsonObject = {"message": {"content": []}, "function_call": {"arguments": ""}}

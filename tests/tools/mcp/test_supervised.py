@@ -52,7 +52,7 @@ def test_of_what_a_server_prints_to_stderr_only_the_end_is_kept(raw: Raw) -> Non
         async with McpServer(raw("shouts")) as server:
             with pytest.raises(TransportFailure, match="of its stderr: the last words"):
                 await server.call("do", {"how": "garbage"})
-            return server._said
+            return server._last_words
 
     assert len(asyncio.run(fails())) <= 4096
 

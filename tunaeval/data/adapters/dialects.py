@@ -54,9 +54,9 @@ from .reading import Reading, invalid_call, kinds_of, read_content, read_part, t
 
 
 def read_chat(message: object, reading: Reading) -> None:
-    said = APIS["chat"].read_message(message, "")
+    parsed = APIS["chat"].read_message(message, "")
     begin(message, get(message, "role"), reading)
-    for part in said.parts:
+    for part in parsed.parts:
         read_part(part, reading)
     if reading.is_silent and (strange := _strange_fields(message)):
         words = f"nothing was read of a message whose fields are {', '.join(strange)}"
@@ -108,11 +108,11 @@ read_anthropic = read_with("messages")
 
 
 def read_responses(item: object, reading: Reading) -> None:
-    said, kind = APIS["responses"].read_message(item, ""), word(get(item, "type"))
+    parsed, kind = APIS["responses"].read_message(item, ""), word(get(item, "type"))
     nameless = "tool_search" if kind.startswith("tool_search") else None  # the server's have no id
-    if not said.parts or said.parts[0].kind not in {"call", "summary", "thought", "unknown"}:
-        join_message(reading, said.role)
-    for part in said.parts:
+    if not parsed.parts or parsed.parts[0].kind not in {"call", "summary", "thought", "unknown"}:
+        join_message(reading, parsed.role)
+    for part in parsed.parts:
         if part.kind == "call" and not reading.calling:
             join_message(reading, "assistant")
         if part.kind == "thought" and part.type == "reasoning":
@@ -173,9 +173,9 @@ def read_interactions(step: object, reading: Reading) -> None:
 
 
 def read_gemini(message: object, reading: Reading) -> None:
-    said = APIS["gemini"].read_message(message, "")
-    reading.begin(said.role, usage=known(said.usage), at=instant(get(message, "timestamp")))
-    read_gemini_parts(said.parts, message, reading)
+    parsed = APIS["gemini"].read_message(message, "")
+    reading.begin(parsed.role, usage=known(parsed.usage), at=instant(get(message, "timestamp")))
+    read_gemini_parts(parsed.parts, message, reading)
     failed = first(message, ("error_message", "errorMessage", "error_code", "errorCode"))
     if failed is not None:
         reading.notice("failed-reply", f"the reply failed: {word(failed)[:200]}")
@@ -470,8 +470,8 @@ def _read_result(part: object, known: str | None, reading: Reading) -> None:
     value = get(output, "value") if kind and get(output, "value") is not None else output
     if kind in _ERRORS or get(part, "type") == "tool-error":
         failed = True
-    said = failed if isinstance(failed, bool) else None
-    reading.result(known, result_words(value, _SDK_KINDS), said, tool_name(part))
+    is_failed = failed if isinstance(failed, bool) else None
+    reading.result(known, result_words(value, _SDK_KINDS), is_failed, tool_name(part))
 
 
 def _read_shown(part: object, kind: str, reading: Reading) -> None:

@@ -669,11 +669,11 @@ def _reasoning(thing: object) -> str:
     return word(get(thing, "reasoning_content")) or "".join(blocks)
 
 
-def _seen_failed(seen: object, said: bool | None) -> bool | None:
+def _seen_failed(seen: object, is_failed: bool | None) -> bool | None:
     """Whether a command failed, by its exit code, or by what the result says."""
     code = first(get(seen, "metadata"), ("exit_code",))
     code = get(seen, "exit_code") if code is None else code
-    return True if isinstance(code, int) and code > 0 else said
+    return True if isinstance(code, int) and code > 0 else is_failed
 
 
 def _event_id(called: object, event: object, key: str, reading: Reading) -> str | None:
@@ -688,9 +688,9 @@ def _act(event: object, name: object, given: object, known: JsonValue, reading: 
         reading.call(name, given, known)
         return
     places = (get(event, "args"), get(event, "action"), fields_of(given), event)
-    said = (word(get(one, key)) for key in ("final_thought", "message") for one in places)
+    words = (word(get(one, key)) for key in ("final_thought", "message") for one in places)
     thought = get(places[0], "thought") or words_of(get(event, "thought"), chat.KINDS)
-    text = next(filter(None, said), thought)
+    text = next(filter(None, words), thought)
     if thought and text != thought:
         reading.begin("assistant")
     reading.text("" if text == thought else text)
@@ -733,8 +733,10 @@ def _read_observation(kind: str, event: object, reading: Reading) -> None:
             reading.failed(word(get(extras, "reason")) or text)
     elif reading.has_called(known) and (text or kind != "null"):
         fine = get(event, "success")
-        said = True if kind in {"error", "user_rejected"} else None if fine is None else not fine
-        reading.answer(known, text, _seen_failed(event if extras is None else extras, said))
+        is_failed = (
+            True if kind in {"error", "user_rejected"} else None if fine is None else not fine
+        )
+        reading.answer(known, text, _seen_failed(event if extras is None else extras, is_failed))
     elif text:
         reading.say("system", text)
 
@@ -823,8 +825,11 @@ def read_mini(message: object, reading: Reading) -> None:
         return
     if why == _REFUSED and isinstance(reply, Mapping):
         choice = next(iter(listed(get(reply, "choices"))), None)
-        said = {"content": get(extra, "model_response"), **merged(get(choice, "message") or reply)}
-        _read_mini_reply(said, reply, {"cost": get(extra, "cost")}, reading)
+        answer = {
+            "content": get(extra, "model_response"),
+            **merged(get(choice, "message") or reply),
+        }
+        _read_mini_reply(answer, reply, {"cost": get(extra, "cost")}, reading)
     text = words_of(first(message, ("content", "output")), chat.KINDS)
     if code is None and text.startswith(_CODE[0]):
         code = text[len(_CODE[0]) :].partition(_CODE[1])[0].strip()

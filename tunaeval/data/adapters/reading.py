@@ -374,8 +374,8 @@ class Reading:
     def spent(self, usage: Usage | None) -> None:
         """Set the usage of the last reply. In some logs a later line has it."""
         one = self._open
-        said = one is not None and (one.texts or one.thoughts or one.calls)
-        if one is not None and said and one.head.role == "assistant":
+        has_words = one is not None and (one.texts or one.thoughts or one.calls)
+        if one is not None and has_words and one.head.role == "assistant":
             one.head = replace(one.head, usage=usage or one.head.usage)
         elif usage is not None and (last := self._last) is not None:
             self._messages[last] = replace(self._messages[last], usage=usage)

@@ -120,16 +120,16 @@ def is_promptfoo(thing: object) -> bool:
 def read_rows(thing: object, read: Read) -> Iterator[Conversation]:
     for path, row in _rows(thing):
         response, error = get(row, "response"), word(get(row, "error"))
-        said, more = get(response, "output"), get(response, "metadata")
-        told = listed(get(more, "messages"))
-        messages = _prompt(get(row, "prompt"), "system" if told else "user") + told
-        for one in [] if told else listed(get(more, "toolCalls")):  # which the provider ran
+        output, more = get(response, "output"), get(response, "metadata")
+        conversation = listed(get(more, "messages"))
+        messages = _prompt(get(row, "prompt"), "system" if conversation else "user") + conversation
+        for one in [] if conversation else listed(get(more, "toolCalls")):  # which the provider ran
             made = {**merged(one), "arguments": get(one, "input")}
             seen = {"tool_call_id": get(one, "id"), "content": get(one, "output")}
             messages.append({"role": "assistant", "tool_calls": [made]})
             messages.append({"role": "tool", **seen, "is_error": get(one, "is_error")})
-        if said is not None:
-            messages += [] if told else [_reply(said)]
+        if output is not None:
+            messages += [] if conversation else [_reply(output)]
             spent = first(response, ("tokenUsage",)) or get(row, "tokenUsage")
             usage = {"input": get(spent, "prompt"), "output": get(spent, "completion")}
             cost = first(response, ("cost",)) or get(row, "cost")

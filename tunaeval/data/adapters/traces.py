@@ -288,8 +288,10 @@ def read_traces(spans: Iterable[TraceSpan], read: Read) -> tuple[Conversation, .
         one = read(_answered(thread, runs))
         tools = next((offered[span.trace] for span in thread.spans if span.trace in offered), None)
         warnings = (
-            told if told.source is None else told._replace(path=thread.spans[told.source].path)
-            for told in one.warnings
+            notice
+            if notice.source is None
+            else notice._replace(path=thread.spans[notice.source].path)
+            for notice in one.warnings
         )
         own = (*thread.notices, *warnings)
         one = replace(one, tools=(*listed(fields_of(tools)),), warnings=own)
@@ -388,9 +390,9 @@ def _threads(given: Iterable[_RequestSpan]) -> list[_Thread]:
         ends |= dict.fromkeys(thread.ends, thread)
         last[one.span.trace] = thread
         cost = {"usage": one.usage, "created_at": one.span.started}
-        said = [*one.before[size:], *({**message, **cost} for message in one.after)]
-        thread.messages += said
-        thread.spans += [one.span] * len(said)
+        messages = [*one.before[size:], *({**message, **cost} for message in one.after)]
+        thread.messages += messages
+        thread.spans += [one.span] * len(messages)
         thread.notices += one.notices
     return threads
 
@@ -638,8 +640,8 @@ def langfuse_spans(thing: object) -> Iterator[TraceSpan]:
         result = replied if isinstance(replied, str) or replied is None else json_words(replied)
         attributes: JsonObject = {
             "gen_ai.operation.name": _OPERATIONS.get(kind, "chat"),
-            "gen_ai.input.messages": [] if is_tool else _said(given, "user"),
-            "gen_ai.output.messages": [] if is_tool else _said(replied, "assistant"),
+            "gen_ai.input.messages": [] if is_tool else _messages_of(given, "user"),
+            "gen_ai.output.messages": [] if is_tool else _messages_of(replied, "assistant"),
             "gen_ai.usage.input_tokens": get(usage, "input"),
             "gen_ai.usage.output_tokens": get(usage, "output"),
             "gen_ai.tool.call.id": next(filter(None, map(identifier, ids)), None),
@@ -658,19 +660,22 @@ def langfuse_spans(thing: object) -> Iterator[TraceSpan]:
         )
 
 
-def _said(value: JsonValue, role: str) -> list[JsonObject]:
+def _messages_of(value: JsonValue, role: str) -> list[JsonObject]:
     """Return the messages in an input or an output, whatever API wrote them."""
     if isinstance(value, list):
-        return [said for one in value for said in _said(one, role)]
+        return [message for one in value for message in _messages_of(one, role)]
     if not isinstance(value, Mapping):
         return [] if value is None else [{"role": role, "content": plain(value)}]
     if value.get("role") is not None or value.get("type") is not None:
         return [dict(value)]
     for key in ("messages", "input", "output"):
         if value.get(key) is not None:
-            return [*_said(value.get("instructions"), "system"), *_said(value[key], role)]
+            return [
+                *_messages_of(value.get("instructions"), "system"),
+                *_messages_of(value[key], role),
+            ]
     if choices := listed(value.get("choices")):
-        return _said(get(choices[0], "message"), role)
+        return _messages_of(get(choices[0], "message"), role)
     return [{"role": role, "content": json_words(value)}]
 
 
@@ -726,11 +731,14 @@ def _observation(run: JsonObject, read: AnyRead) -> JsonObject:
 def _canonical(value: JsonValue, role: str, read: AnyRead) -> list[JsonObject]:
     """Return the messages in a value in one shape, whatever library and API wrote them."""
     prompts = [{"role": role, "content": one} for one in listed(get(value, "prompts"))]
-    said = [*_said(get(value, "system"), "system"), *(prompts or _said(value, role))]
+    messages = [
+        *_messages_of(get(value, "system"), "system"),
+        *(prompts or _messages_of(value, role)),
+    ]
     return [
         {"role": one.role, "content": one.content, "reasoning_content": one.reasoning,
          "tool_call_id": one.tool_call_id, "is_error": one.is_error, "tool_calls": [
              {"id": call.id, "name": call.name, "arguments": call.invalid or call.arguments}
              for call in one.tool_calls]}
-        for one in (read(said).messages if value else ())
+        for one in (read(messages).messages if value else ())
     ]  # fmt: skip

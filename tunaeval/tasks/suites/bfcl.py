@@ -208,16 +208,16 @@ def _task_scenario(
             f"found {brief(turns)} and the wanted calls {brief(gold)}; wanted a list of turns each"
         )
     tools = functions(tuple(classes))
-    said: list[UserMessage] = []
+    users: list[UserMessage] = []
     for at, turn in enumerate(turns):
         if names := missing.get(str(at)):
             for name in names:
                 place.at("missed_function", at).refuse_unknown("function", name, tools)
-            said.append(UserMessage(text=BFCL_MULTI_TURN["added"], add_tools=tuple(names)))
+            users.append(UserMessage(text=BFCL_MULTI_TURN["added"], add_tools=tuple(names)))
         else:
             *_, message = _messages([turn], place.at("question", at))
-            said.append(UserMessage(text=message["content"]))
-    first, *others = said
+            users.append(UserMessage(text=message["content"]))
+    first, *others = users
     steps = BFCL_MULTI_TURN["steps"]
     task = Task(
         users=tuple(one if one.add_tools else one.text for one in others),

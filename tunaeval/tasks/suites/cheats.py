@@ -42,13 +42,13 @@ def cheats(
         yield Cheat("its own shortcut", task.shortcut.contents(), task.shortcut.answer)
     if right:
         yield Cheat("a claim without work", {}, reference.answer)
-    said = "\n".join(texts_in([one.model_dump(mode="json") for one in task.checks]))
+    texts = "\n".join(texts_in([one.model_dump(mode="json") for one in task.checks]))
     if right:
-        yield Cheat("the checks' own text as files", dict.fromkeys(right, said), reference.answer)
+        yield Cheat("the checks' own text as files", dict.fromkeys(right, texts), reference.answer)
     everything = "\n".join(map(as_text, given.values()))
-    words = sorted({*re.findall(r"[\w./%-]+", f"{everything}\n{prompt}\n{said}")})
+    words = sorted({*re.findall(r"[\w./%-]+", f"{everything}\n{prompt}\n{texts}")})
     base = right if any(isinstance(one, AnswerCheck) for one in task.checks) else {}
-    yield Cheat("the checks' own text as the answer", base, said)
+    yield Cheat("the checks' own text as the answer", base, texts)
     yield Cheat("all files as the answer", base, everything)
     yield Cheat("all words as the answer", base, " ".join(words))
     yield Cheat("all words in a sentence", base, f"{reference.answer} Or: {', '.join(words)}.")
