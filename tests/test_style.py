@@ -137,6 +137,19 @@ def test_nothing_is_left_for_later() -> None:
     assert not faults, listed(faults)
 
 
+def test_names_say_what_a_thing_is() -> None:
+    """And not that somebody has said or was told it."""
+    faults = [
+        f"{place(path, node.lineno)} {name}"
+        for path in sources()
+        if place(path, 0).startswith("tunaeval/")
+        for node in ast.walk(tree(path))
+        for name in (getattr(node, key, None) for key in ("id", "arg", "attr", "name"))
+        if isinstance(name, str) and name.strip("_") in {"said", "told", "tell"}
+    ]
+    assert not faults, listed(faults)
+
+
 def test_only_the_command_line_and_reports_print() -> None:
     faults = [
         place(path, node.lineno)

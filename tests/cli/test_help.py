@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,7 +49,7 @@ def test_a_shell_without_completion_is_refused(here: Tuna) -> None:
 
 
 def test_without_shtab_its_extra_is_named(here: Tuna, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "shtab", None)
+    monkeypatch.setitem(sys.modules, "shtab", None)
     done = here("--print-completion", "bash")
     assert (done.returncode, done.stdout) == (2, "")
     assert "pip install 'tunaeval[shell]'" in done.stderr
