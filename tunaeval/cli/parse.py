@@ -24,12 +24,12 @@ from tunaeval.errors import UsageError
 from tunaeval.files.new_files import new_file, try_to_write
 from tunaeval.files.packed_files import LONGEST, PACKED, lines_of, opened, packing, read_whole
 from tunaeval.files.plain_files import is_there
-from tunaeval.files.records import call_words, encode, json_text
+from tunaeval.files.records import json_text
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parse, parse_message, parser_for, sole_parser_for
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, Repair, Span, Tools
-from tunaeval.types.json_text import decoded
+from tunaeval.types.json_text import call_words, decoded, encode
 from tunaeval.types.parsing import Diagnosis, Level, ParseResult
 from tunaeval.types.third_party import guarded
 from tunaeval.workers import spread

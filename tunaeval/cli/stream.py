@@ -9,10 +9,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from tunaeval.files.records import call_words, json_text
+from tunaeval.files.records import json_text
 from tunaeval.parsing.api import stream
 from tunaeval.parsing.events import Event
 from tunaeval.showing import counted, visible
+from tunaeval.types.json_text import call_words
 
 from .named_tools import read_tools
 from .output import Output

@@ -11,7 +11,6 @@ from time import monotonic
 
 from tunaeval.data.adapters.documents import read_path
 from tunaeval.errors import UsageError
-from tunaeval.reports.wording import expected_words
 from tunaeval.runs.from_transcripts import suite_of_turn
 from tunaeval.showing import counted
 from tunaeval.tasks.suites.check import checked
@@ -19,6 +18,7 @@ from tunaeval.tasks.suites.loading import about_suites, load_suite, write_suite
 from tunaeval.tasks.suites.renamed import renamed
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.runs import Suite
+from tunaeval.types.tables import expected_words
 
 from .named_tools import read_tools
 from .output import Output, print_listing

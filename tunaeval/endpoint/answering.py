@@ -13,7 +13,6 @@ import httpx2
 import orjson
 
 from tunaeval.errors import TunaevalError
-from tunaeval.files import records
 from tunaeval.files.keys import Secret, covered, of_environment, of_fields, of_headers
 from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.message import lost_calls
@@ -32,7 +31,7 @@ from tunaeval.types.faults import (
     is_of_result,
     spoiled_result,
 )
-from tunaeval.types.json_text import decoded_or
+from tunaeval.types.json_text import decoded_or, encode
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import wanted_items
 from tunaeval.wire.apis import APIS
@@ -343,7 +342,7 @@ class _Framed:
 
 
 def _json(document: JsonValue) -> bytes:
-    return records.encode(document).rstrip(b"\n")
+    return encode(document).rstrip(b"\n")
 
 
 class Faults:

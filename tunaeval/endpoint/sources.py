@@ -25,7 +25,6 @@ import httpx2
 
 from tunaeval.clients.server import Heard, Server, read_key
 from tunaeval.errors import ClientSetupError, UsageError
-from tunaeval.files import records
 from tunaeval.files.keys import (
     COVER,
     Secret,
@@ -41,7 +40,7 @@ from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.copies import copied
 from tunaeval.types.faults import Fail
-from tunaeval.types.json_text import decoded_or
+from tunaeval.types.json_text import decoded_or, encode
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
@@ -330,7 +329,7 @@ class Passing:
         self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
     ) -> Answer:
         """Return the server's answer; with `keeps`, the same request gets the same answer again."""
-        key = records.encode(request.body)
+        key = encode(request.body)
         answer = self._kept.get(key) or await self._fetched(key, request, headers)
         if keeps:
             self._kept[key] = answer

@@ -23,12 +23,13 @@ from typing import Self, TypeVar
 from tunaeval.errors import RecordError
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import Reply
+from tunaeval.types.json_text import encode
 from tunaeval.workers import in_daemon
 
 from .kept_replies import KeptReply
 from .keys import of_environment, without
 from .plain_files import check_writable
-from .records import decode, encode
+from .records import decode
 
 FILE = "replies.sqlite"
 _BUSY_SECONDS = 2.0

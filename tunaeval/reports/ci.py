@@ -20,19 +20,10 @@ from tunaeval.files.new_files import new_file, write_text
 from tunaeval.showing import visible
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Report, ScenarioResult
+from tunaeval.types.tables import calls_words, expected_words, got_words, verdict_of
 
-from .tables import RunsWriter, verdict_of
-from .wording import (
-    calls_words,
-    expected_words,
-    got_words,
-    interruption,
-    interval,
-    percent,
-    reactions,
-    remarks,
-    warnings,
-)
+from .tables import RunsWriter
+from .wording import interruption, interval, percent, reactions, remarks, warnings
 
 _LONG = 2000
 """Characters of the longest text: CI servers keep all reports."""

@@ -20,6 +20,7 @@ from tunaeval.showing import counted, shows, visible
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.runs import ExpectedCall, RunInfo
+from tunaeval.types.tables import REACTIONS, calls_words
 
 from .sides import (
     GROUPS,
@@ -42,8 +43,7 @@ from .statistics import (
     paired_difference,
     sign_flip,
 )
-from .summary import REACTIONS
-from .wording import answered_words, calls_words, of_one_group
+from .wording import answered_words, of_one_group
 
 _SAME = (
     ("suite_digest", "another suite"),

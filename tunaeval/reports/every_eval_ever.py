@@ -23,11 +23,11 @@ from tunaeval.files.records import json_text
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import CallRecord, Report, RunOutcome, ScenarioResult
+from tunaeval.types.tables import INFRASTRUCTURE, expected_words
 
 from .json import seconds, sound
-from .summary import INFRASTRUCTURE
 from .tables import RunsWriter
-from .wording import expected_words, warnings
+from .wording import warnings
 
 _VERSION = {"schema_version": "0.3.0"}
 _UNKNOWN = "unknown"

@@ -13,9 +13,10 @@ from pathlib import Path
 from tunaeval.files.new_files import write_text
 from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
+from tunaeval.types.tables import expected_words, got_words
 
 from .tables import RunsWriter
-from .wording import counts, effort, expected_words, got_words, reactions, remarks, rows
+from .wording import counts, effort, reactions, remarks, rows
 
 LIMIT = 400
 """Characters of the longest call."""

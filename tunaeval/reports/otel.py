@@ -13,9 +13,9 @@ from tunaeval.files.new_files import new_text
 from tunaeval.files.records import json_text
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Report, ScenarioResult
+from tunaeval.types.tables import INFRASTRUCTURE
 
 from .json import seconds, sound
-from .summary import INFRASTRUCTURE
 from .tables import RunsWriter
 
 _NAME = "gen_ai.evaluation"

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from tunaeval.showing import counted, visible
 from tunaeval.types.runs import ScenarioResult
+from tunaeval.types.tables import INFRASTRUCTURE
 
 from .console import STYLES, cells_of, console_like, failed_lines, print_lines
 from .ranking import CellName
 from .statistics import wilson
-from .summary import INFRASTRUCTURE
 from .wording import interval, percent
 
 if TYPE_CHECKING:

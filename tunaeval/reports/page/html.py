@@ -41,21 +41,19 @@ from tunaeval.reports.ranking import (
     table_rows,
 )
 from tunaeval.reports.sides import source_of
-from tunaeval.reports.summary import expected_tools, source_of_format
-from tunaeval.reports.tables import RunsWriter, verdict_of
-from tunaeval.reports.wording import (
-    answered_words,
-    asked_with,
-    expected_words,
-    got_words,
-    reactions,
-    remarks,
-    share,
-)
+from tunaeval.reports.tables import RunsWriter
+from tunaeval.reports.wording import answered_words, asked_with, reactions, remarks, share
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate, Report
+from tunaeval.types.tables import (
+    expected_tools,
+    expected_words,
+    got_words,
+    source_of_format,
+    verdict_of,
+)
 
 from .scenario import WENT_WRONG, AttemptView, MarkedPiece, ScenarioView, Viewer, hidden
 

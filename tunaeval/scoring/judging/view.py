@@ -23,12 +23,12 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import NamedTuple
 
-from tunaeval.files.records import encode
 from tunaeval.scoring.history import history_of
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Transcript
 from tunaeval.types.history import HistoryCall
+from tunaeval.types.json_text import encode
 from tunaeval.types.messages import Message
 from tunaeval.types.wanted import wanted_count
 
