@@ -236,7 +236,7 @@ def test_no_module_is_part_of_a_circle() -> None:
     assert not faults, listed(faults)
 
 
-LATE = 15
+LATE = 12
 """How many modules of ours may be imported inside functions, because of what they load."""
 
 

@@ -36,7 +36,8 @@ from tunaeval.tasks.suites.loading import (
 )
 from tunaeval.tasks.suites.with_faults import with_faults
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
-from tunaeval.tools.specs import to_tools, tool_spec
+from tunaeval.tools.specs import to_tools
+from tunaeval.tools.tool_prompts import tool_spec
 from tunaeval.types.calls import Tools, ToolSpec
 from tunaeval.types.json_text import decoded
 from tunaeval.types.runs import Suite

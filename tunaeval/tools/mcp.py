@@ -43,7 +43,7 @@ from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
 
 from .launching import launched
-from .specs import tool_spec
+from .tool_prompts import tool_spec
 
 CONNECT_SECONDS = 60.0
 """Seconds that a server may take to start, to agree on a version, and to list its tools."""

@@ -24,8 +24,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from os import PathLike
 from typing import Any, TypeAlias, overload
 
 from tunaeval.errors import ToolsError
@@ -85,7 +83,7 @@ def to_tools(tools: Tools | Iterable[ToolLike] | str | None) -> Tools | None:
     specs: list[ToolSpec] = []
     at: dict[str, int] = {}
     for index, tool in enumerate(tools):
-        spec = _spec(tool, f"tools[{index}]")
+        spec = spec_of(tool, f"tools[{index}]")
         if spec.name in at:
             raise ToolsError(
                 f"tools[{index}]: the name {spec.name!r} is taken by tools[{at[spec.name]}]; "
@@ -96,48 +94,8 @@ def to_tools(tools: Tools | Iterable[ToolLike] | str | None) -> Tools | None:
     return Tools(specs)
 
 
-def tool_spec(
-    tool: Any,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    prompt: str | PathLike[str] | None = None,
-) -> ToolSpec:
-    """Return the description of a function or of any other tool that `to_tools` reads.
-
-    A function's signature becomes the schema, and its docstring the description. `prompt` is an XML
-    prompt file that replaces the docstring; `name` and `description` replace both. Raises
-    ToolsError for a tool that cannot be described to a model.
-
-    Examples:
-        >>> def read_file(path: str, limit: int = 20) -> str:
-        ...     return path
-        ...
-        >>> tunaeval.tool_spec(read_file).parameters["required"]
-        ['path']
-    """
-    spec = _spec(tool, "the tool", name)
-    if prompt is not None:
-        from .tool_prompts import read_tool_prompt  # noqa: PLC0415 - only needed for prompt files
-
-        reported = read_tool_prompt(prompt)
-        parameters = _described(spec.parameters, reported.parameters)
-        spec = replace(spec, description=reported.description, parameters=parameters)
-    words = spec.description if description is None else description
-    return replace(spec, name=name or spec.name, description=words)
-
-
-def _described(schema: Mapping[str, JsonValue], words: Mapping[str, str]) -> JsonObject:
-    properties = {
-        argument: {**inner, "description": words[argument]}
-        if isinstance(inner, Mapping) and words.get(argument)
-        else inner
-        for argument, inner in schema.get("properties", {}).items()
-    }
-    return {**schema, "properties": properties} if properties else dict(schema)
-
-
-def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
+def spec_of(tool: object, where: str, name: str | None = None) -> ToolSpec:
+    """Return the description of one tool; `where` is what errors call it."""
     match tool:
         case ToolSpec():
             _checked_name(tool.name, where)
