@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             print_listing(output, "scenarios", rows, list(rows[0]), as_json=arguments.json)
             return 0
         case ["check", name]:
-            return _check(load_suite(name, bfcl=arguments.bfcl), arguments, output)
+            return _check_suite(load_suite(name, bfcl=arguments.bfcl), arguments, output)
         case ["renamed", name]:
             return _rename(load_suite(name, bfcl=arguments.bfcl), arguments, output)
         case ["from-transcript", file]:
@@ -53,7 +53,7 @@ def _list_all(arguments: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
+def _check_suite(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     profile = arguments.profile or suite.profile or "strict"
     for note in suite.notes:
         output.note(f"tunaeval: {note}")

@@ -153,9 +153,9 @@ class Answering:
         for fault in hit:
             if isinstance(fault, Cut) and fault.by == "connection":
                 self._keep(turn(error="the reply broke off"))
-                return broken(_written(answer, request, number, http), fault.share)
+                return broken(_respond(answer, request, number, http), fault.share)
         self._keep(turn(), answer)
-        return _written(answer, request, number, http)
+        return _respond(answer, request, number, http)
 
     def _keep(self, turn: EndpointTurn, answer: Answer | None = None) -> None:
         """Keep a turn, with its answer if there is one."""
@@ -288,7 +288,7 @@ def _sent_on(http: HttpRequest) -> dict[str, str]:
     return {name: http.headers[name] for name in SENT_ON if name in http.headers}
 
 
-def _written(answer: Answer, request: ModelRequest, number: int, http: HttpRequest) -> HttpResponse:
+def _respond(answer: Answer, request: ModelRequest, number: int, http: HttpRequest) -> HttpResponse:
     api = APIS[request.api]
     named = {_REPAIRS: ", ".join(answer.repairs)} if answer.repairs else {}
     if not request.streams:

@@ -87,7 +87,7 @@ class Scripted:
             )
         self._items = [] if callable(script) else [*script]
         for index, item in enumerate(self._items):
-            _check(item, f"script[{index}]")
+            _check_item(item, f"script[{index}]")
         self._used = 0
         self._made = 0
         self._parser = parser_for(format)
@@ -111,7 +111,7 @@ class Scripted:
                 item = await item if inspect.isawaitable(item) else item
                 if isinstance(item, AsyncIterable):
                     return Growing(item, request)
-                _check(item, "what the script returned", of_callable=True)
+                _check_item(item, "what the script returned", of_callable=True)
         return self._made_of(item, request)
 
     def _next(self, *, keeps: bool) -> Item:
@@ -250,7 +250,7 @@ class Growing:
             await self._deltas.aclose()
 
 
-def _check(item: object, where: str, *, of_callable: bool = False) -> None:
+def _check_item(item: object, where: str, *, of_callable: bool = False) -> None:
     for call in item if isinstance(item, list | tuple) else [item]:
         if isinstance(call, ToolCall) and not (call.name and isinstance(call.name, str)):
             words = "a name; a message with tool_calls may lack it"

@@ -86,7 +86,7 @@ class ReplyStore:
             row = self._base.execute(
                 "SELECT reply, at FROM replies WHERE asked = ?", (asked,)
             ).fetchone()
-            return None if row is None else _read(*row)
+            return None if row is None else _read_stored(*row)
 
     def _is_new(self) -> bool:
         """Whether nothing is in the database. Raise ValueError if it is that of another program."""
@@ -120,7 +120,7 @@ class ReplyStore:
             ) from error
 
 
-def _read(stored: bytes, at: bytes) -> Reply | None:
+def _read_stored(stored: bytes, at: bytes) -> Reply | None:
     """Return a stored reply. A damaged one counts as missing: it is asked for again."""
     with suppress(ValueError, TypeError, AttributeError, RecordError):
         return KeptReply.model_validate(decode(stored)).as_reply(FILE, cached_at=at.decode())

@@ -466,13 +466,13 @@ def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> d
     for number, row in zip(sorted(numbers), side.source.rows(numbers), strict=True):
         try:
             asked = side.asked[row["scenario"]]
-            found[row["scenario"]] = _answer(row, asked.passed, asked.total, side.level)
+            found[row["scenario"]] = _run_answer(row, asked.passed, asked.total, side.level)
         except NO_RESULT as error:
             raise no_result(side.source, number, error) from error
     return found
 
 
-def _answer(row: JsonObject, passed: int, total: int, level: Level) -> RunAnswer:
+def _run_answer(row: JsonObject, passed: int, total: int, level: Level) -> RunAnswer:
     calls = (
         ExpectedCall.model_construct(name=call["name"], arguments=call["arguments"])
         for call in row["got"]

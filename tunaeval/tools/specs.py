@@ -239,7 +239,7 @@ def plain_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
     """Return the schema without Arrow's nulls and with JSON schema's type names, as a copy."""
     known = {key: inner for key, inner in schema.items() if inner is not None}
     found = _framed(known) if _is_unframed(known) else known
-    return _plain(found, 0, {})
+    return _plain_copy(found, 0, {})
 
 
 def _is_unframed(schema: Mapping[str, JsonValue]) -> bool:
@@ -277,7 +277,7 @@ def is_short(schema: Mapping[str, JsonValue]) -> bool:
     return not waiting
 
 
-def _plain(schema: Mapping[str, JsonValue], depth: int, known: _Known) -> JsonObject:
+def _plain_copy(schema: Mapping[str, JsonValue], depth: int, known: _Known) -> JsonObject:
     """Return a plain copy. `known` has copies by the schemas' ids: shared parts stay shared."""
     if depth > _DEEPEST:
         return dict(schema)
@@ -303,7 +303,7 @@ def _plain(schema: Mapping[str, JsonValue], depth: int, known: _Known) -> JsonOb
 
 
 def _inner(schema: JsonValue, depth: int, known: _Known) -> JsonValue:
-    return _plain(schema, depth + 1, known) if isinstance(schema, Mapping) else schema
+    return _plain_copy(schema, depth + 1, known) if isinstance(schema, Mapping) else schema
 
 
 def _typed(schema: JsonObject) -> None:

@@ -357,14 +357,14 @@ def _result_row(run: int, view: ScenarioView, names: dict[str, int]) -> list[Jso
         None if result.latency_seconds is None else round(result.latency_seconds, 3),
         result.completion_tokens,
         visible(view.prompt, PROMPT_CHARACTERS),
-        _call(expected_words(result.expected)),
-        _call(got_words(result)),
+        _call_cell(expected_words(result.expected)),
+        _call_cell(got_words(result)),
         len(result.repairs),
         result.index,
     ]
 
 
-def _call(words: str) -> str:
+def _call_cell(words: str) -> str:
     return visible(hidden(words[:_SEARCHED]), CALL_CHARACTERS)
 
 
