@@ -25,6 +25,8 @@ TEXTS = ("*.py", "*.md", "*.toml", "*.json", "*.jsonl", "*.yaml", "*.yml", "*.tx
 
 MAX_FILE_LINES = 1100
 MAX_FUNCTION_LINES = 60
+MAX_SAME_NAMES = 6
+"""In how many modules a private function's name may stand; a method is named with its class."""
 NO_NAMES = frozenset({"base", "common", "core", "helper", "helpers", "misc", "util", "utils"})
 NO_MARKS = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|X" + r"XX|HA" + r"CK)\b")
 NO_CALLS = frozenset({"eval", "exec", "compile", "__import__"})
@@ -140,12 +142,27 @@ def test_nothing_is_left_for_later() -> None:
 def test_names_say_what_a_thing_is() -> None:
     """And not that somebody has said or was told it."""
     faults = [
-        f"{place(path, node.lineno)} {name}"
+        f"{place(path, getattr(node, 'lineno', 0))} {name}"
         for path in sources()
         if place(path, 0).startswith("tunaeval/")
         for node in ast.walk(tree(path))
         for name in (getattr(node, key, None) for key in ("id", "arg", "attr", "name"))
         if isinstance(name, str) and name.strip("_") in {"said", "told", "tell"}
+    ]
+    assert not faults, listed(faults)
+
+
+def test_a_private_functions_name_says_more_than_what_many_do() -> None:
+    """Or a search for it finds them all: `_read` says nothing, `_read_holder` what is read."""
+    found: dict[str, list[str]] = {}
+    for path in sources():
+        for node in tree(path).body if place(path, 0).startswith("tunaeval/") else ():
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name[0] == "_":
+                found.setdefault(node.name, []).append(place(path, node.lineno))
+    faults = [
+        f"{name}: {', '.join(places)}"
+        for name, places in found.items()
+        if len(places) > MAX_SAME_NAMES and not name.startswith("__")
     ]
     assert not faults, listed(faults)
 

@@ -82,10 +82,10 @@ from .tools.recorder import Recorder as Recorder
 from .tools.recorder import ResultRecorder as ResultRecorder
 from .tools.recorder import busy_seconds as busy_seconds
 from .tools.specs import to_tools as to_tools
-from .tools.specs import tool_spec as tool_spec
 from .tools.success import classifiers as classifiers
 from .tools.tool_prompts import ToolPrompt as ToolPrompt
 from .tools.tool_prompts import read_tool_prompt as read_tool_prompt
+from .tools.tool_prompts import tool_spec as tool_spec
 from .tools.wrapper import record_runs as record_runs
 from .types.calls import Repair as Repair
 from .types.calls import Span as Span

@@ -55,13 +55,13 @@ class UnknownNameError(UsageError):
         names = sorted(known)
         near = similar(name, names) if isinstance(name, str) else []
         hint = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
-        advice = instead or hint or _listed(names, command)
+        advice = instead or hint or _known_names(names, command)
         super().__init__(f"no {kind} is called {brief(name)}; {advice}")
         self.name = name
         self.near = near
 
 
-def _listed(names: list[str], command: str) -> str:
+def _known_names(names: list[str], command: str) -> str:
     if not names:
         return "none is registered"
     most = _FEW if command else _MOST_LISTED

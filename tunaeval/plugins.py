@@ -92,9 +92,9 @@ def _entries(claims: list[_Claim]) -> Iterator[Entry]:
         words = [sys.executable, "-P", "-c", _PROGRAM, given]
         with Child(words, errors=None) as process:
             try:
-                _line(process, _SECONDS)
+                _next_line(process, _SECONDS)
                 while claims:
-                    document = json.loads(_line(process, seconds))
+                    document = json.loads(_next_line(process, seconds))
                     claims = claims[1:]
                     yield Entry(**{**document, "aliases": tuple(document["aliases"])})
             except _Silent as silent:
@@ -118,7 +118,7 @@ def _seconds() -> float:
     return seconds if 0 < seconds < threading.TIMEOUT_MAX else _SECONDS
 
 
-def _line(process: Child, seconds: float) -> bytes:
+def _next_line(process: Child, seconds: float) -> bytes:
     """Return the next line that it prints. Raise _Silent at the timeout, or if it has ended."""
     try:
         line = in_daemon(process.line).result(seconds)

@@ -105,11 +105,11 @@ def _names() -> tuple[str, ...]:
 def __getattr__(name: str) -> Any:
     """Return the class of the parser of this name, for which vLLM asks when a server starts."""
     if name.startswith("tunaeval") and name.endswith(":"):
-        return _made(name[:-1], name[len("tunaeval-") : -1] or "auto")
+        return _parser_class(name[:-1], name[len("tunaeval-") : -1] or "auto")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def _made(name: str, form: str) -> type:
+def _parser_class(name: str, form: str) -> type:
     from tunaeval.parsing import served  # noqa: PLC0415 - it loads the grammar
 
     settings = served.Settings.of(form, os.environ)

@@ -193,7 +193,7 @@ def _work(connection: Connection[Any, Any]) -> None:
         prepare, given = connection.recv()
         function = prepare(given)
         for task in _tasks(connection):
-            _answer(connection, function, task)
+            _send_back(connection, function, task)
     except (EOFError, OSError):  # the parent is gone
         return
     except Exception as error:  # noqa: BLE001 - it is raised again in the parent
@@ -210,7 +210,7 @@ def _tasks(connection: Connection[Any, Any]) -> Iterator[Any]:
         yield connection.recv()
 
 
-def _answer(connection: Connection[Any, Any], function: Callable[[Any], Any], task: Any) -> None:
+def _send_back(connection: Connection[Any, Any], function: Callable[[Any], Any], task: Any) -> None:
     try:
         answer = function(task)
     except Exception as error:  # noqa: BLE001 - it is raised again in the parent

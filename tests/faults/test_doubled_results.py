@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.cli.conftest import Tuna, ended, here, suite
 from tunaeval.clients.replay import read_recording
 from tunaeval.files.results import FAILED_OUTCOMES, RESULTS_FILE, counted_results
-from tunaeval.reports.summary import INFRASTRUCTURE
+from tunaeval.types.tables import INFRASTRUCTURE
 
 __all__ = ["ended", "here", "suite"]
 

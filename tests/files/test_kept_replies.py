@@ -17,9 +17,10 @@ import tunaeval
 from tunaeval.clients.replay import read_recording, write_recording
 from tunaeval.errors import RecordError
 from tunaeval.files.kept_replies import KeptReply, checked
-from tunaeval.files.records import decode, encode
+from tunaeval.files.records import decode
 from tunaeval.files.reply_store import FILE, ReplyStore, digest_of
 from tunaeval.types.exchange import Reply
+from tunaeval.types.json_text import encode
 from tunaeval.types.messages import Usage
 
 MESSAGE = '{"role":"assistant","content":"\\u00e9 \\ud800"}'

@@ -22,11 +22,9 @@ from hypothesis import strategies as st
 
 from tunaeval.errors import RecordError
 from tunaeval.files.records import (
-    MAX_DEPTH,
     RecordWriter,
     append,
     decode,
-    encode,
     is_beginning,
     read,
     read_document,
@@ -35,6 +33,7 @@ from tunaeval.files.records import (
     write_document,
 )
 from tunaeval.limits import TOO_DEEP
+from tunaeval.types.json_text import MAX_DEPTH, encode
 
 # Two lone surrogates that make a pair are one character in JSON, so no text here has both.
 texts = st.text(st.characters(codec=None, exclude_characters="\udc00", max_codepoint=0xDBFF))

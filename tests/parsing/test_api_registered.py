@@ -17,7 +17,7 @@ from tunaeval.grammar.formats import HERMES
 from tunaeval.parsing.reader import Reader, reader_of
 from tunaeval.parsing.sets import auto, qwen25
 from tunaeval.registry import Registry
-from tunaeval.tools.specs import tool_spec
+from tunaeval.tools.tool_prompts import tool_spec
 from tunaeval.types.calls import Tools
 
 CONSTANT = "from tunaeval.grammar.formats import HERMES"

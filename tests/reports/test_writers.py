@@ -21,9 +21,10 @@ from tunaeval.reports.ci import github_writer, junit_writer
 from tunaeval.reports.json import json_writer
 from tunaeval.reports.markdown import MOST_BYTES, markdown_writer
 from tunaeval.reports.page.html import page_writer
-from tunaeval.reports.tables import COLUMNS, cell, csv_writer, parquet_writer
+from tunaeval.reports.tables import cell, csv_writer, parquet_writer
 from tunaeval.runs.directory import RunDirectory, load_report
 from tunaeval.types.runs import Expectation, Report
+from tunaeval.types.tables import COLUMNS
 
 MANY = (csv_writer, github_writer, junit_writer, markdown_writer)
 SCHEMA = xmlschema.XMLSchema(Path(__file__).parent / "junit.xsd")

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval.files.locks import DirectoryLock, is_held
-from tunaeval.files.records import encode
 from tunaeval.runs.watching import Watch
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.json_text import encode
 
 RESULTS = st.builds(
     lambda scenario, repeat, ok, outcome: {

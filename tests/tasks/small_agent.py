@@ -9,7 +9,7 @@ from urllib.request import Request, urlopen
 
 from tunaeval import Workspace, workspace_tools
 from tunaeval.errors import WorkspaceError
-from tunaeval.tools.specs import tool_spec
+from tunaeval.tools.tool_prompts import tool_spec
 
 COMMANDS = [["python", "{path}"], *(["python", "-m", f"tests.test_{name}"] for name in (
     "orders", "theme", "pages", "text", "size",

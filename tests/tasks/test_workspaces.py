@@ -20,7 +20,7 @@ from tunaeval.tasks.confined import path_fits
 from tunaeval.tasks.space import Workspace
 from tunaeval.tasks.suites.loading import load_catalogue
 from tunaeval.tasks.toolbox import workspace_tools
-from tunaeval.tools.specs import tool_spec
+from tunaeval.tools.tool_prompts import tool_spec
 
 NAMES = st.text(alphabet="ab.-_é ", min_size=1, max_size=5).filter(
     lambda name: name.strip(".") != ""

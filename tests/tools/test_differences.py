@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval import Change, Drift, ToolSpec, compare_tools, find_drift
-from tunaeval.tools.specs import tool_spec
+from tunaeval.tools.tool_prompts import tool_spec
 from tunaeval.types.calls import JsonObject, JsonValue
 
 

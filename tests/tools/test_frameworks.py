@@ -9,7 +9,8 @@ import pytest
 
 from tests.tools.executing import execute_all
 from tunaeval import Recorder, ToolCall, wrap_tool
-from tunaeval.tools.specs import to_tools, tool_spec
+from tunaeval.tools.specs import to_tools
+from tunaeval.tools.tool_prompts import tool_spec
 
 langchain = pytest.importorskip("langchain_core.tools")
 pydantic_ai = pytest.importorskip("pydantic_ai")

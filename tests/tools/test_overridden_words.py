@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunaeval import Recorder, find_drift, read_tool_prompt, wrap_tool
-from tunaeval.tools.specs import tool_spec
+from tunaeval.tools.tool_prompts import tool_spec
 
 PROMPTS = Path(__file__).parent / "prompts"
 Function = Callable[..., Any]

@@ -21,7 +21,8 @@ from tunaeval import ToolSpec
 from tunaeval.errors import ToolsError
 from tunaeval.parsing.repair.schema import fit
 from tunaeval.tools.signatures import read_signature, taker_of
-from tunaeval.tools.specs import ToolLike, to_tools, tool_spec
+from tunaeval.tools.specs import ToolLike, to_tools
+from tunaeval.tools.tool_prompts import tool_spec
 from tunaeval.types.calls import JsonObject
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tunaeval import read_tool_prompt
 from tunaeval.errors import ToolsError
-from tunaeval.tools.specs import tool_spec
-from tunaeval.tools.tool_prompts import MAX_BYTES, MAX_DEPTH, prompt_of
+from tunaeval.tools.tool_prompts import MAX_BYTES, MAX_DEPTH, prompt_of, tool_spec
 
 PROMPTS = Path(__file__).parent / "prompts"
 DESCRIBED = "<t><description>d</description>{}</t>"

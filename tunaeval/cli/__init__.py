@@ -89,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _flushed(argv: list[str], output: Output) -> int:
-    code = _ended(argv, output)
+    code = _exit_code_of(argv, output)
     try:
         output.flush()
     except RecordError as error:
@@ -104,7 +104,7 @@ def _interrupted(error: KeyboardInterrupt, output: Output) -> int:
     return code
 
 
-def _ended(argv: list[str], output: Output) -> int:
+def _exit_code_of(argv: list[str], output: Output) -> int:
     try:
         return _command(argv, output)
     except TunaevalError as error:

@@ -93,7 +93,7 @@ def make_client(arguments: argparse.Namespace, suite: Suite, output: Output) -> 
     usual = usual_options(name)
     concurrency = arguments.concurrency or usual.concurrency
     deadline = arguments.timeout or usual.deadline_seconds
-    client = _made(name, arguments, concurrency)
+    client = _client_of(name, arguments, concurrency)
     way = _ask_of(client, arguments)
     if arguments.cache:
         client = CachedClient(client, cache_in(arguments.cache))
@@ -102,7 +102,7 @@ def make_client(arguments: argparse.Namespace, suite: Suite, output: Output) -> 
 
 def named_client(arguments: argparse.Namespace, concurrency: int) -> Client:
     """Return the client that the options name, else the embedded model. Raises ClientSetupError."""
-    return _made(arguments.client or _implied(arguments) or "llamacpp", arguments, concurrency)
+    return _client_of(arguments.client or _implied(arguments) or "llamacpp", arguments, concurrency)
 
 
 def _implied(arguments: argparse.Namespace) -> str | None:
@@ -138,7 +138,7 @@ def _packaged(
         if asked <= {scenario for scenario, *_ in read_recording(path).replies}:
             output.note(f"tunaeval: no model is run, a recording is replayed; {why}")
             arguments.recording = str(path)
-            client = _made("replay", arguments, concurrency=1)
+            client = _client_of("replay", arguments, concurrency=1)
             return ClientChoice(client, _recorded_ask(path), concurrency=1)
     raise ClientSetupError(
         f"{why}; or ask a server with --base-url (the package has no recorded replies to the suite "
@@ -146,7 +146,7 @@ def _packaged(
     )
 
 
-def _made(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
+def _client_of(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
     if name.startswith(COMMAND):
         _refuse_network(name, arguments)
         return CommandClient(

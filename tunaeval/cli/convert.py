@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
                 return made
         return convert_row(row, route, field=arguments.field)
 
-    with _lines(arguments.file) as lines, _written(arguments.out, output) as write:
+    with _lines_of(arguments.file) as lines, _writer_to(arguments.out, output) as write:
         counts = _convert_lines(lines, convert, write, output)
     for code, rows in sorted(lost.items()):
         output.note(f"in {counted(rows, 'row')} {LOSSES[code]} ({code})")
@@ -85,14 +85,14 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     return _NOT_CONVERTED if counts["left as they were"] else 0
 
 
-def _written(out: str, output: Output) -> AbstractContextManager[Callable[[bytes], object]]:
+def _writer_to(out: str, output: Output) -> AbstractContextManager[Callable[[bytes], object]]:
     return nullcontext(output.write) if out == "-" else new_bytes(Path(out))
 
 
 def _write_trajectories(arguments: argparse.Namespace, output: Output) -> int:
     """Write the transcripts in a file as trajectories, and report what was odd in reading them."""
     found = read_path(arguments.file, shape=arguments.from_format)
-    with _written(arguments.out, output) as write:
+    with _writer_to(arguments.out, output) as write:
         for number, conversation in enumerate(found, 1):
             write(json_line(as_atif(conversation)))
             for notice in conversation.warnings:
@@ -133,7 +133,7 @@ def _row(line: bytes) -> JsonValue | Unconvertible:
 
 
 @contextmanager
-def _lines(file: str) -> Iterator[Iterator[bytes]]:
+def _lines_of(file: str) -> Iterator[Iterator[bytes]]:
     with opened(file) as source:
         lines = _whole(file, lines_in(source))
         first = next(lines, b"")

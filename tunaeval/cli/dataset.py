@@ -98,12 +98,12 @@ def _difficulty(arguments: argparse.Namespace, output: Output) -> int:
         "high",
         *{f"pass@{k}": 0 for one in rows for k in one["pass_at"]},
     )
-    table = rows if arguments.json else [_row(one, columns) for one in rows]
+    table = rows if arguments.json else [_scenario_row(one, columns) for one in rows]
     print_listing(output, "scenarios", table, columns, as_json=arguments.json)
     return 0
 
 
-def _row(one: JsonObject, columns: Iterable[str]) -> JsonObject:
+def _scenario_row(one: JsonObject, columns: Iterable[str]) -> JsonObject:
     """Return a scenario as a row of the table."""
     shares = {"low": one["low"], "high": one["high"]}
     shares |= {f"pass@{k}": value for k, value in one["pass_at"].items()}

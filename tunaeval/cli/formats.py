@@ -44,9 +44,9 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     if arguments.format is not None:
         parsers.get(arguments.format)  # raises an error with similar names if there is none
         name = parsers.aliases().get(arguments.format, arguments.format)
-        rows = [_row(parsers.entry(name))]
+        rows = [_entry_row(parsers.entry(name))]
     else:
-        rows = [_row(entry) for entry in looked_at([parsers])]
+        rows = [_entry_row(entry) for entry in looked_at([parsers])]
     if arguments.markdown:
         output.result(_page([row for row in rows if row["source"] == "tunaeval"]))
     elif arguments.json or arguments.format is None:
@@ -86,7 +86,7 @@ def _useful_columns(rows: list[JsonObject]) -> tuple[str, ...]:
     return tuple(name for name in COLUMNS if not (is_plain and name in ("source", "status")))
 
 
-def _row(entry: Entry) -> JsonObject:
+def _entry_row(entry: Entry) -> JsonObject:
     """Return the table row of a parser; what a plug-in's parser does not say is left empty."""
     thing: object = formats.get(entry.name) if entry.status == "ok" else None
     return {
@@ -114,11 +114,11 @@ def _in_full(row: JsonObject) -> str:
         key: value for key, value in row.items() if value not in ("", []) and key != "example"
     }
     width = max(map(len, reported))
-    lines = [f"{key:{width}}  {_words(value)}" for key, value in reported.items()]
+    lines = [f"{key:{width}}  {_cell_words(value)}" for key, value in reported.items()]
     return "\n".join([*lines, *(["", row["example"]] if row["example"] else [])])
 
 
-def _words(value: object) -> str:
+def _cell_words(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return json.dumps(value) if isinstance(value, bool) else str(value)

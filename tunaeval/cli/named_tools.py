@@ -36,7 +36,8 @@ from tunaeval.tasks.suites.loading import (
 )
 from tunaeval.tasks.suites.with_faults import with_faults
 from tunaeval.tools.mcp import mcp_tools, read_servers, shown_place
-from tunaeval.tools.specs import to_tools, tool_spec
+from tunaeval.tools.specs import to_tools
+from tunaeval.tools.tool_prompts import tool_spec
 from tunaeval.types.calls import Tools, ToolSpec
 from tunaeval.types.json_text import decoded
 from tunaeval.types.runs import Suite
@@ -51,7 +52,7 @@ def read_tools(name: str) -> Tools:
         return load_catalogue(name)
     if not (path.suffix or is_there(path)):
         raise UnknownNameError("tool catalogue or file", name, catalogue_names())
-    text = _text(path)
+    text = _file_text(path)
     try:
         value = decoded(text)
     except ValueError as error:
@@ -68,7 +69,7 @@ def read_tools(name: str) -> Tools:
         raise ToolsError(f"{name}: {error}") from error
 
 
-def _text(path: Path) -> str:
+def _file_text(path: Path) -> str:
     try:
         return read_plain(path).decode("utf-8-sig")
     except (OSError, ValueError) as error:
@@ -173,7 +174,7 @@ def working_directory_first() -> Iterator[None]:
 
 
 def _tools_at(place: str) -> Iterator[ToolSpec]:
-    given = [*_listed(named_object(place, "--tools-from"))]
+    given = [*_each_tool(named_object(place, "--tools-from"))]
     if not given:
         raise UsageError(f"--tools-from {place!r} has no tool; wanted one or more")
     for where, named, tool in given:
@@ -223,7 +224,7 @@ def _imported(module: str, option: str) -> object:
         ) from error
 
 
-def _listed(found: object) -> Iterator[tuple[str, str | None, object]]:
+def _each_tool(found: object) -> Iterator[tuple[str, str | None, object]]:
     """Yield (place, name, tool) for each tool; the name is its key in a dictionary, else None."""
     match found:
         case Mapping() if not _is_tool(found):

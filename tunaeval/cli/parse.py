@@ -24,12 +24,12 @@ from tunaeval.errors import UsageError
 from tunaeval.files.new_files import new_file, try_to_write
 from tunaeval.files.packed_files import LONGEST, PACKED, lines_of, opened, packing, read_whole
 from tunaeval.files.plain_files import is_there
-from tunaeval.files.records import call_words, encode, json_text
+from tunaeval.files.records import json_text
 from tunaeval.grammar.formats import FORMATS
 from tunaeval.parsing.api import parse, parse_message, parser_for, sole_parser_for
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import STRUCTURED, JsonObject, JsonValue, Repair, Span, Tools
-from tunaeval.types.json_text import decoded
+from tunaeval.types.json_text import call_words, decoded, encode
 from tunaeval.types.parsing import Diagnosis, Level, ParseResult
 from tunaeval.types.third_party import guarded
 from tunaeval.workers import spread
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         )
         return parse_rows(arguments, setting, output)
     _refuse_options_of_lines(arguments)
-    text = _read(arguments.file, output)
+    text = _read_text(arguments.file, output)
     result = parse(text, parser, tools, arguments.level, abstain=arguments.abstain)
     if arguments.json:
         output.result(json_text(result_object(result)))
@@ -95,7 +95,7 @@ def _refuse_options_of_lines(arguments: argparse.Namespace) -> None:
             )
 
 
-def _read(file: str, output: Output) -> str:
+def _read_text(file: str, output: Output) -> str:
     data = read_whole(file)
     try:
         return data.decode("utf-8-sig")
@@ -361,10 +361,10 @@ def reading(setting: ReadingSetting) -> Callable[[Chunk], LineOutput]:
             return parse(message, parser, tools, level, abstain=names)
         return parse_message(message, parser, tools, level, abstain=names)
 
-    return lambda chunk: _answer(chunk, setting, read)
+    return lambda chunk: _answer_lines(chunk, setting, read)
 
 
-def _answer(
+def _answer_lines(
     chunk: Chunk, setting: ReadingSetting, read: Callable[[JsonValue], ParseResult]
 ) -> LineOutput:
     answer, out = LineOutput(), []
@@ -384,7 +384,7 @@ def _answer(
             formats.append(call.format)
             for repair in call.repairs:
                 answer.repairs[repair.code] += 1
-        out.append(_json(number, row, result) if setting.as_json else _words(number, row, result))
+        out.append(_json(number, row, result) if setting.as_json else _section(number, row, result))
     answer.written, answer.rows = b"".join(out), len(out)
     answer.outcomes, answer.formats = Counter(outcomes), Counter(formats)
     return answer
@@ -456,7 +456,7 @@ def _json(number: int, row: InputRow, result: ParseResult) -> bytes:
         return encode(record)
 
 
-def _words(number: int, row: InputRow, result: ParseResult) -> bytes:
+def _section(number: int, row: InputRow, result: ParseResult) -> bytes:
     text = row.message if isinstance(row.message, str) else row.message.get("content")
     lines = [f"line {number}", *described(result, text if isinstance(text, str) else "")]
     return ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")

@@ -18,6 +18,7 @@ from tunaeval.files.plain_files import is_there
 from tunaeval.files.records import json_text
 from tunaeval.plugins import registries
 from tunaeval.registry import raised, who, words_with_place
+from tunaeval.reports.page.html import write_page
 from tunaeval.reports.ranking import ranking_csv, ranking_markdown
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.matrix import Matrix, is_matrix, load_matrix, matrix_object
@@ -84,17 +85,11 @@ SUFFIXES = {
 """The writer for each suffix of a report's file name."""
 
 
-def _write_matrix_page(matrix: Matrix, path: Path) -> None:
-    from tunaeval.reports.page.html import write_page  # noqa: PLC0415 - most reports are no page
-
-    write_page(matrix.cells, path, matrix.ranking)
-
-
 MATRIX_WRITERS: dict[str, Callable[[Matrix, Path], None]] = {
     "json": lambda matrix, path: write_text(path, json_text(matrix_object(matrix)) + "\n"),
     "markdown": lambda matrix, path: write_text(path, ranking_markdown(matrix.ranking)),
     "csv": lambda matrix, path: write_text(path, ranking_csv(matrix.ranking)),
-    "html": _write_matrix_page,
+    "html": lambda matrix, path: write_page(matrix.cells, path, matrix.ranking),
 }
 """How a matrix is written, by the name of the writer that is asked for."""
 

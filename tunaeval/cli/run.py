@@ -23,7 +23,6 @@ from tunaeval.reports.console import show
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.progress import Live
 from tunaeval.reports.ranking import cost_of, show_ranking
-from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.reports.wording import FIRST_FAILURE, interruption, resumption
 from tunaeval.runs.budget import Budget
 from tunaeval.runs.driving import sandboxed
@@ -36,6 +35,7 @@ from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, Scenario, Suite
+from tunaeval.types.tables import INFRASTRUCTURE
 from tunaeval.types.third_party import closed
 
 from .budget import TOO_MANY_FAILURES, is_empty, is_over

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
         for one in _files_in(file, refuse) if file in folders else [file]:
             try:
                 for conversation, query, found in _scored(one, arguments, given):
-                    reported.append(_object(one, conversation, query, found))
+                    reported.append(_record_of(one, conversation, query, found))
                     codes.append(_code(found, arguments))
                     if not arguments.json:
                         show = _print_line if file in folders else _print
@@ -197,7 +197,7 @@ def _refuse_idle(file: str, conversations: Sequence[Conversation]) -> None:
     )
 
 
-def _object(file: str, conversation: Conversation, query: str, found: ScoreResult) -> JsonObject:
+def _record_of(file: str, conversation: Conversation, query: str, found: ScoreResult) -> JsonObject:
     return {
         "file": file,
         "name": conversation.name,

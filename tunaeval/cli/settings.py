@@ -135,7 +135,7 @@ def apply(
         if action is None:
             raise UsageError(f"{where}: {UnknownNameError('option', key, known)}")
         try:
-            read = _read(action, value)
+            read = _read_setting(action, value)
         except (argparse.ArgumentTypeError, ValueError) as error:
             raise UsageError(f"{where}: {key}: {error}") from error
         if action.dest not in arguments.given and read is not None:
@@ -152,7 +152,7 @@ def options_of(parser: argparse.ArgumentParser) -> dict[str, argparse.Action]:
     }
 
 
-def _read(action: argparse.Action, value: JsonValue) -> JsonValue:
+def _read_setting(action: argparse.Action, value: JsonValue) -> JsonValue:
     """Return a file's value as the command line would read it; None for a flag that is false."""
     if action.nargs == 0:
         if not isinstance(value, bool):

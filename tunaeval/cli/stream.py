@@ -9,10 +9,11 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from tunaeval.files.records import call_words, json_text
+from tunaeval.files.records import json_text
 from tunaeval.parsing.api import stream
 from tunaeval.parsing.events import Event
 from tunaeval.showing import counted, visible
+from tunaeval.types.json_text import call_words
 
 from .named_tools import read_tools
 from .output import Output
@@ -23,8 +24,8 @@ _MOST = 1 << 16
 def run(arguments: argparse.Namespace, output: Output) -> int:
     tools = read_tools(arguments.tools) if arguments.tools else None
     reader = stream(arguments.format, tools, arguments.level, abstain=arguments.abstain)
-    feed = reader.feed_sse if arguments.sse else _decoded(reader.feed)
-    reported = _json_line if arguments.json else _line
+    feed = reader.feed_sse if arguments.sse else _by_bytes(reader.feed)
+    reported = _json_line if arguments.json else _event_line
     while piece := os.read(sys.stdin.fileno(), _MOST):  # as it arrives
         _print(feed(piece), reported, output)
     _print(feed(b""), reported, output)  # the end of the input, which may be empty
@@ -35,7 +36,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _decoded(feed: Callable[[str], list[Event]]) -> Callable[[bytes], list[Event]]:
+def _by_bytes(feed: Callable[[str], list[Event]]) -> Callable[[bytes], list[Event]]:
     """Return `feed` for pieces of UTF-8 that may cut a character; an empty piece is the end."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     return lambda piece: feed(decoder.decode(piece, final=not piece))
@@ -51,7 +52,7 @@ def _json_line(event: Event) -> str:
     return json_text({name: value for name, value in asdict(event).items() if value is not None})
 
 
-def _line(event: Event) -> str:
+def _event_line(event: Event) -> str:
     match event:
         case _ if event.call:
             what = call_words(event.call.name, event.call.arguments)

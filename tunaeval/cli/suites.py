@@ -11,7 +11,6 @@ from time import monotonic
 
 from tunaeval.data.adapters.documents import read_path
 from tunaeval.errors import UsageError
-from tunaeval.reports.wording import expected_words
 from tunaeval.runs.from_transcripts import suite_of_turn
 from tunaeval.showing import counted
 from tunaeval.tasks.suites.check import checked
@@ -19,6 +18,7 @@ from tunaeval.tasks.suites.loading import about_suites, load_suite, write_suite
 from tunaeval.tasks.suites.renamed import renamed
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.runs import Suite
+from tunaeval.types.tables import expected_words
 
 from .named_tools import read_tools
 from .output import Output, print_listing
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace, output: Output) -> int:
             print_listing(output, "scenarios", rows, list(rows[0]), as_json=arguments.json)
             return 0
         case ["check", name]:
-            return _check(load_suite(name, bfcl=arguments.bfcl), arguments, output)
+            return _check_suite(load_suite(name, bfcl=arguments.bfcl), arguments, output)
         case ["renamed", name]:
             return _rename(load_suite(name, bfcl=arguments.bfcl), arguments, output)
         case ["from-transcript", file]:
@@ -53,7 +53,7 @@ def _list_all(arguments: argparse.Namespace, output: Output) -> int:
     return 0
 
 
-def _check(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
+def _check_suite(suite: Suite, arguments: argparse.Namespace, output: Output) -> int:
     profile = arguments.profile or suite.profile or "strict"
     for note in suite.notes:
         output.note(f"tunaeval: {note}")

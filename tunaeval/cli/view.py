@@ -118,7 +118,7 @@ class Pages:
         return _page("".join(list_parts(rows)).encode("utf-8", "backslashreplace"))
 
     def _page_of(self, directory: Path) -> bytes:
-        watch = _read(directory)
+        watch = _watch_of(directory)
         seen, is_running = (watch.seen(), watch.state()), watch.state()["state"] == "running"
         before, page = self._pages.get(directory, (None, b""))
         if before == seen:
@@ -138,7 +138,7 @@ class Pages:
         """Return what the list has of one run, or what is wrong with it."""
         row: JsonObject = {"path": path, "name": str(directory), "damage": ""}
         try:
-            watch = _read(directory)
+            watch = _watch_of(directory)
             seen = (watch.seen(), watch.state())
             before, known = self._rows.get(directory, (None, row))
             if before == seen:
@@ -171,7 +171,7 @@ def _runs(named: Sequence[Path]) -> list[Path]:
     return [*dict.fromkeys(found)]
 
 
-def _read(directory: Path) -> Watch:
+def _watch_of(directory: Path) -> Watch:
     """Return a watch that has seen all results."""
     watch = Watch(directory)
     while any(True for _ in watch.news()):

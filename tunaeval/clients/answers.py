@@ -280,12 +280,12 @@ def _calls_of(message: JsonObject) -> list[tuple[JsonValue, JsonValue]]:
     """Return the name and the arguments of each call; arguments that are JSON text are decoded."""
     calls = message.get("tool_calls")
     return [
-        (function.get("name"), _read(function.get("arguments")))
+        (function.get("name"), _read_arguments(function.get("arguments")))
         for call in (calls if isinstance(calls, list) else ())
         if isinstance(call, dict) and isinstance(function := call.get("function"), dict)
     ]
 
 
-def _read(arguments: JsonValue) -> JsonValue:
+def _read_arguments(arguments: JsonValue) -> JsonValue:
     found = _object(arguments.encode(errors="replace")) if isinstance(arguments, str) else None
     return arguments if found is None else found

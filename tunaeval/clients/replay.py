@@ -141,7 +141,7 @@ def write_recording(path: Path, run: RunInfo, results: Iterable[ScenarioResult])
     with records.RecordWriter(path, mode=0o600) as writer:
         writer.append(without(Recording.of(run).model_dump(mode="json"), secrets))
         for result in results:
-            for line in _lines(result):
+            for line in _reply_lines(result):
                 writer.append(without(line.as_record(), secrets))
                 count += 1
     return count
@@ -176,12 +176,12 @@ def _read_run(directory: Path) -> Recording:
     for number, row in enumerate(found.rows(), start=1):
         where = f"{found.path}, result {number}"
         result = checked(ScenarioResult, row, where, _AGAIN)
-        for line in _lines(result):
+        for line in _reply_lines(result):
             recording.replies[line.scenario, line.repeat, line.attempt] = line.as_reply(where)
     return recording
 
 
-def _lines(result: ScenarioResult) -> Iterator[_Line]:
+def _reply_lines(result: ScenarioResult) -> Iterator[_Line]:
     """Yield a line for each attempt that got a reply, leaving out transport failures."""
     for number, attempt in enumerate(result.attempts, start=1):
         if attempt.outcome != "transport_failure":

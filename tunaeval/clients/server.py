@@ -17,12 +17,12 @@ import httpx2
 import orjson
 
 from tunaeval.errors import ClientSetupError, TransportFailure
-from tunaeval.files import records
 from tunaeval.files.keys import Secret, covered, of_environment, variable_name
 from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, Source
 from tunaeval.types.deadlines import Deadline
 from tunaeval.types.exchange import Reply, Request
+from tunaeval.types.json_text import encode
 
 from . import answers
 from .network import LOOPBACK, WANTS_A_USER, KeyFilter, Network, Pools
@@ -361,7 +361,7 @@ def _encode(payload: Mapping[str, object]) -> bytes:
     try:
         return orjson.dumps(payload)
     except TypeError:  # a model's lone surrogates or huge integers, which it is told again
-        return records.encode(payload)
+        return encode(payload)
 
 
 _NO_LIST = (404, 405, 501)

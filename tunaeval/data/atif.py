@@ -67,7 +67,7 @@ def _step(message: Message, number: int) -> JsonObject:
     if source == "system" and message.role != source:
         made["extra"] = {"role": message.role}
     if source == "agent":
-        calls = [_call(one, number, index) for index, one in enumerate(message.tool_calls)]
+        calls = [_atif_call(one, number, index) for index, one in enumerate(message.tool_calls)]
         own = {
             "reasoning_content": message.reasoning,
             "tool_calls": calls,
@@ -77,7 +77,7 @@ def _step(message: Message, number: int) -> JsonObject:
     return made
 
 
-def _call(call: ToolCall, number: int, index: int) -> JsonObject:
+def _atif_call(call: ToolCall, number: int, index: int) -> JsonObject:
     made: JsonObject = {
         "tool_call_id": call.id or f"call-{number}-{index}",
         "function_name": call.name,

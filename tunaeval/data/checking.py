@@ -111,7 +111,7 @@ def check_rows(rows: Iterable[Row | Fault], *, suites: Iterable[Suite] = ()) -> 
 def _calls(row: Row) -> Iterator[Finding]:
     for index, message in enumerate(row.messages):
         for call in message.tool_calls if message.role == "assistant" else ():
-            yield from _call(row, call, index)
+            yield from _call_findings(row, call, index)
     for index, note in _broken(row):
         calls = row.messages[index].tool_calls
         if note.code == "unknown-tool":
@@ -152,7 +152,7 @@ def _gold(row: Row) -> Iterator[Finding]:
         return
     for wanted in gold.calls:
         ways = [wanted.arguments] if gold.literal else islice(_ways(wanted, row.tools), _MOST_WAYS)
-        tried = (_call(row, ToolCall(wanted.name, arguments), None) for arguments in ways)
+        tried = (_call_findings(row, ToolCall(wanted.name, arguments), None) for arguments in ways)
         yield from dict.fromkeys(chain.from_iterable(tried))
     if gold.literal and gold.calls:
         calls = [{"name": one.name, "arguments": one.arguments} for one in gold.calls]
@@ -180,7 +180,7 @@ def _ways(wanted: Wanted, tools: Tools | None) -> Iterator[JsonObject]:
     return plain_arguments(gold)
 
 
-def _call(row: Row, call: ToolCall, index: int | None) -> Iterator[Finding]:
+def _call_findings(row: Row, call: ToolCall, index: int | None) -> Iterator[Finding]:
     if call.repairs:
         codes = ", ".join(sorted({repair.code for repair in call.repairs}))
         yield Finding("repaired-call", f"{call.name}: {codes}", index)

@@ -61,7 +61,7 @@ def parse_table(
     texts = values_of(table, text)
     known = [tools_of(tools)] * rows_of(table)
     every = values_of(table, tools_column) if tools_column is not None else known
-    rows = [_row(one, of, recipe) for one, of in zip(texts, every, strict=True)]
+    rows = [_scored_row(one, of, recipe) for one, of in zip(texts, every, strict=True)]
     made = {name: ([row.get(name) for row in rows], kind) for name, kind in _COLUMNS.items()}
     return with_columns(table, made)
 
@@ -76,7 +76,7 @@ _COLUMNS = {
 }
 
 
-def _row(text: object, tools: Any, recipe: Recipe) -> dict[str, Any]:
+def _scored_row(text: object, tools: Any, recipe: Recipe) -> dict[str, Any]:
     """Return the values of the new columns for one row; those that it leaves out are null."""
     if (fault := fault_of(text)) is not None:
         return {"parse_error": fault}

@@ -126,20 +126,20 @@ def convert_text(text: str, route: Route) -> str | Unconvertible:
             "structured calls are in messages, not in a text; name two wire formats for a text"
         )
     try:
-        return _text(text, route.source, route.target, route)
+        return _convert(text, route.source, route.target, route)
     except _RefusedError as error:
         return Unconvertible(str(error))
 
 
-def _text(text: str, source: Reader, target: Format, route: Route) -> str:
-    result, parts = _read(text, source, route)
+def _convert(text: str, source: Reader, target: Format, route: Route) -> str:
+    result, parts = _read_parts(text, source, route)
     if not result.calls or route.template:
         return _confirmed(text, result, target, route)
     try:
-        return _confirmed(_written(parts, target, ""), result, target, route)
+        return _confirmed(_written_parts(parts, target, ""), result, target, route)
     except _RefusedError:  # some formats are only read at the beginning of a line
         with suppress(_RefusedError):
-            return _confirmed(_written(parts, target, "\n"), result, target, route)
+            return _confirmed(_written_parts(parts, target, "\n"), result, target, route)
         raise
 
 
@@ -161,12 +161,12 @@ def _confirmed(text: str, expected: ParseResult, target: Format, route: Route) -
         raise _RefusedError(f"in {target.name}, {why}{hint}")
     if expected.reasoning is not None and not target.reasoning:
         return text
-    if _words(expected.content, expected.reasoning) != _words(back.content, back.reasoning):
+    if _stripped(expected.content, expected.reasoning) != _stripped(back.content, back.reasoning):
         raise _RefusedError(f"the words around the calls are read differently in {target.name}")
     return text
 
 
-def _words(content: str, reasoning: str | None) -> tuple[str, str]:
+def _stripped(content: str, reasoning: str | None) -> tuple[str, str]:
     """Return content and reasoning without white space."""
     return "".join(content.split()), "".join((reasoning or "").split())
 
@@ -184,7 +184,7 @@ _Part = str | list[ToolCall] | _Thought
 _Run = tuple[str, int, int, list[ToolCall]]
 
 
-def _read(text: str, source: Reader, route: Route) -> tuple[ParseResult, list[_Part]]:
+def _read_parts(text: str, source: Reader, route: Route) -> tuple[ParseResult, list[_Part]]:
     result, tiles = source.read_tiled(text, route.tools, route.level)
     if lost := lost_call(result.diagnoses):
         raise _RefusedError(lost)
@@ -238,7 +238,7 @@ def _opens(markup: str, markers: Reasoning) -> bool:
     return markup.rstrip().endswith(markers.open)
 
 
-def _written(parts: list[_Part], target: Format | None, gap: str) -> str:
+def _written_parts(parts: list[_Part], target: Format | None, gap: str) -> str:
     """Return the parts as text in the target format; without a target, leave out the calls."""
     out: list[str] = []
     for part in parts:
@@ -286,7 +286,7 @@ def convert_row(
 def _row(row: JsonValue, route: Route, field: str | None) -> JsonValue:
     if isinstance(row, str):
         if route.source is not None and route.target is not None:
-            return _text(row, route.source, route.target, route)
+            return _convert(row, route.source, route.target, route)
         message = {"role": "assistant", "content": row}
         made = _reply(message, "content", route, ())
         return row if made is message else made
@@ -363,7 +363,9 @@ def _reply(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> JsonO
         return _put_in(row, key, route, ids)
     if target is None:
         return _taken_out(row, key, source, route, ids)
-    return _with(row, key, _through(row.get(key), lambda text: _text(text, source, target, route)))
+    return _with(
+        row, key, _through(row.get(key), lambda text: _convert(text, source, target, route))
+    )
 
 
 def _put_in(row: JsonObject, key: str, route: Route, ids: Sequence[str]) -> JsonObject:
@@ -397,9 +399,9 @@ def _taken_out(
     calls: list[ToolCall] = []
 
     def take(text: str) -> str:
-        result, parts = _read(text, source, route)
+        result, parts = _read_parts(text, source, route)
         calls.extend(result.calls)
-        return _written(parts, None, "").strip() if result.calls else text
+        return _written_parts(parts, None, "").strip() if result.calls else text
 
     content = _through(row.get(key), take)
     if not calls:

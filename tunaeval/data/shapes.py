@@ -203,7 +203,7 @@ def read_row(raw: Raw, number: int = 1, shape: str = "auto") -> Row | Fault:
     if found is None:
         return Fault(number, _shapeless(raw.value), raw.value, raw.line)
     try:
-        return _read(SHAPES[found](_decoded(raw.value)), number, found, raw)
+        return _read_row(SHAPES[found](_decoded(raw.value)), number, found, raw)
     except _UNREADABLE as error:
         own = isinstance(error, UnreadableRowError | UsageError | RecursionError)
         why = str(error) if own else f"not of this shape ({type(error).__name__}: {error})"
@@ -279,7 +279,7 @@ def _decoded(row: Mapping[str, Any]) -> JsonObject:
     return made
 
 
-def _read(source: Told, number: int, shape: str, raw: Raw) -> Row:
+def _read_row(source: Told, number: int, shape: str, raw: Raw) -> Row:
     found = _Found(to_tools(source.tools) if source.tools else None)
     if any(get(get(one, "function") or one, "strict") for one in listed(source.tools)):
         found.lose("lost-field", 0)
@@ -478,12 +478,12 @@ def _conversation(row: JsonObject) -> Iterator[JsonObject]:
             )
         more = {key: one[key] for key in one if key not in _NAMES["fields"]["read"]}
         if role == "function_call":
-            more["tool_calls"] = _written(value, f"message {index}")
+            more["tool_calls"] = _written_calls(value, f"message {index}")
             role, value = "assistant", None
         yield {**more, "role": role, "content": value}
 
 
-def _written(value: JsonValue, where: str) -> list[JsonObject]:
+def _written_calls(value: JsonValue, where: str) -> list[JsonObject]:
     """Return the calls in a message of calls alone: an object, a list, or JSON text of either."""
     if isinstance(value, str):
         read = read_json(value)
@@ -498,7 +498,7 @@ def _written(value: JsonValue, where: str) -> list[JsonObject]:
 
 def _xlam(row: JsonObject) -> Told:
     answers = row["answers"]
-    calls = _written(answers, "'answers'") if answers not in ("", "[]", [], None) else []
+    calls = _written_calls(answers, "'answers'") if answers not in ("", "[]", [], None) else []
     return _asked(row, row["query"], {"content": "", "tool_calls": calls})
 
 
@@ -576,10 +576,10 @@ def _with_system(row: JsonObject, turns: list[Any]) -> list[Any]:
 def _swe_agent(row: JsonObject) -> Told:
     if isinstance(row.get("history"), list):
         return _transcript({**row, "messages": row["history"]}, row)
-    return _plain(row)
+    return _of_plain_row(row)
 
 
-def _plain(row: JsonObject) -> Told:
+def _of_plain_row(row: JsonObject) -> Told:
     return Told(_conversation(row), row.get("tools"))
 
 
@@ -627,7 +627,7 @@ SHAPES: Mapping[str, Callable[[JsonObject], Told]] = {
         _with_system(row, row["messages"]), row.get("tools") or row.get("functions")
     ),
     "sharegpt": _sharegpt,
-    "llama-factory": _plain,
+    "llama-factory": _of_plain_row,
     "xlam": _xlam,
     "toolace": _toolace,
     "glaive": _glaive,

@@ -71,7 +71,7 @@ def _whole(ask: Ask, heard: Heard) -> ServerAnswer:
         return ServerAnswer(ask, _status(body), error=message)
     tokens = _tokens(_choice(body))
     calls = tuple(
-        _call(part, ask.api) for part in found.parts if part.kind == "call" and not part.hosted
+        _api_call(part, ask.api) for part in found.parts if part.kind == "call" and not part.hosted
     )
     return ServerAnswer(
         ask,
@@ -119,7 +119,7 @@ def _streamed(ask: Ask, heard: Heard) -> ServerAnswer:
         finish=_finish(found.finish, ask.api, called=bool(found.calls)),
         prompt_tokens=usage.prompt_tokens,
         completion_tokens=usage.completion_tokens,
-        raw=_text(tokens),
+        raw=_tokens_text(tokens),
         raw_tokens=len(tokens) or None,
         token_ids=ids_of(frames.objects),
         stream_faults=tuple(faults),
@@ -149,7 +149,7 @@ def _choice(body: JsonObject) -> Mapping[str, JsonValue]:
     return first_choice(listed(body.get("choices")))[1]
 
 
-def _call(part: Part, api: Api, *, streamed: bool = False) -> ApiCall:
+def _api_call(part: Part, api: Api, *, streamed: bool = False) -> ApiCall:
     """Return a call with the type and the arguments that it has in chat completions.
 
     In a stream arguments are text in every API, and of objects nothing at all means an empty one.
@@ -306,7 +306,7 @@ class Folded:
         """Put the calls together, and report what is wrong with all of the stream."""
         self.answer.end()
         items = (call.item() for call in self.answer.ordered())
-        self.calls = tuple(_call(call_of(one), self._api, streamed=True) for one in items)
+        self.calls = tuple(_api_call(call_of(one), self._api, streamed=True) for one in items)
         for code, words in self.answer.oddities.items():
             self._fault(code, words)
         ids = [call.id for call in self.calls]
@@ -402,7 +402,7 @@ def raw_of(body: JsonObject, tokens: Sequence[JsonObject]) -> str | None:
     verbose = body.get("__verbose")
     if isinstance(verbose, dict) and isinstance(text := verbose.get("content"), str) and text:
         return without_ending(text)
-    return _text(tokens)
+    return _tokens_text(tokens)
 
 
 def raw_in_error(words: str) -> str | None:
@@ -421,7 +421,7 @@ def _tokens(choice: Mapping[str, JsonValue]) -> list[JsonObject]:
     return [token for token in listed(found) if isinstance(token, dict)]
 
 
-def _text(tokens: Sequence[JsonObject]) -> str | None:
+def _tokens_text(tokens: Sequence[JsonObject]) -> str | None:
     """Return the tokens as text, by their bytes if all have them; None if that is no valid text."""
     if not tokens:
         return None

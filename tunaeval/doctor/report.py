@@ -194,14 +194,14 @@ def _lines(finding: ServerFinding, width: int = _WIDTH) -> Iterator[tuple[str, s
         spans = [call["span"] for call in reads["calls"] if call["span"]] if reads else []
         yield "raw", *_marked(raw, spans, width)
     if "api" in evidence:
-        yield "API", visible(_words(evidence["api"]), _WIDTH), None
+        yield "API", visible(_api_words(evidence["api"]), _WIDTH), None
     if reads:
         calls = [f"{call['name']} {call['arguments']}" for call in reads["calls"]]
         codes = f" ({', '.join(reads['diagnoses'])})" if reads["diagnoses"] else ""
         yield "reads", visible("; ".join(calls) or f"{reads['outcome']}{codes}", _WIDTH), None
 
 
-def _words(api: JsonObject) -> str:
+def _api_words(api: JsonObject) -> str:
     calls = [f"{call['name']} {call['arguments'] or repr('')}" for call in api["tool_calls"]]
     phrase = f"content {api['content']!r}" if api["content"] else "no content"
     return f"{'; '.join(calls) or 'no call'}; {phrase}; finish reason {api['finish_reason']}"

@@ -13,7 +13,6 @@ import httpx2
 import orjson
 
 from tunaeval.errors import TunaevalError
-from tunaeval.files import records
 from tunaeval.files.keys import Secret, covered, of_environment, of_fields, of_headers
 from tunaeval.parsing.api import parse_message
 from tunaeval.parsing.message import lost_calls
@@ -32,7 +31,7 @@ from tunaeval.types.faults import (
     is_of_result,
     spoiled_result,
 )
-from tunaeval.types.json_text import decoded_or
+from tunaeval.types.json_text import decoded_or, encode
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import wanted_items
 from tunaeval.wire.apis import APIS
@@ -154,9 +153,9 @@ class Answering:
         for fault in hit:
             if isinstance(fault, Cut) and fault.by == "connection":
                 self._keep(turn(error="the reply broke off"))
-                return broken(_written(answer, request, number, http), fault.share)
+                return broken(_respond(answer, request, number, http), fault.share)
         self._keep(turn(), answer)
-        return _written(answer, request, number, http)
+        return _respond(answer, request, number, http)
 
     def _keep(self, turn: EndpointTurn, answer: Answer | None = None) -> None:
         """Keep a turn, with its answer if there is one."""
@@ -289,7 +288,7 @@ def _sent_on(http: HttpRequest) -> dict[str, str]:
     return {name: http.headers[name] for name in SENT_ON if name in http.headers}
 
 
-def _written(answer: Answer, request: ModelRequest, number: int, http: HttpRequest) -> HttpResponse:
+def _respond(answer: Answer, request: ModelRequest, number: int, http: HttpRequest) -> HttpResponse:
     api = APIS[request.api]
     named = {_REPAIRS: ", ".join(answer.repairs)} if answer.repairs else {}
     if not request.streams:
@@ -343,7 +342,7 @@ class _Framed:
 
 
 def _json(document: JsonValue) -> bytes:
-    return records.encode(document).rstrip(b"\n")
+    return encode(document).rstrip(b"\n")
 
 
 class Faults:

@@ -40,6 +40,7 @@ from tunaeval.matching.patterns import Pattern
 from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, texts_in
 from tunaeval.types.exchange import text_of
+from tunaeval.types.json_text import encode
 from tunaeval.types.messages import Usage
 from tunaeval.types.wanted import refusal, wanted_path
 from tunaeval.wire.apis import APIS
@@ -289,7 +290,7 @@ class CassetteWriter:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             new.touch(0o600)
-            new.write_bytes(b"".join(map(records.encode, (header, *self._lines))))
+            new.write_bytes(b"".join(map(encode, (header, *self._lines))))
             new.replace(self._path)
         except OSError as error:
             raise RecordError(
@@ -442,7 +443,7 @@ def masked(text: str) -> str:
 
 def key_of(normalised: JsonObject) -> str:
     """Return the key of a masked request: the first 16 digits of its SHA-256."""
-    plain = orjson.loads(records.encode(normalised))
+    plain = orjson.loads(encode(normalised))
     return hashlib.sha256(orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 

@@ -224,7 +224,7 @@ class _Connection:
                 self.waits = time.monotonic()
             elif isinstance(event, h11.Request):
                 head = event
-                _check(head)
+                _check_headers(head)
             elif isinstance(event, h11.Data):
                 body += event.data
                 if len(body) > _MAX_BODY:
@@ -371,7 +371,7 @@ def _host_in(url: str) -> str | None:
         return None
 
 
-def _check(head: h11.Request) -> None:
+def _check_headers(head: h11.Request) -> None:
     """Raise RemoteProtocolError for headers that are too long, as h11 limits only incomplete ones;
     for a body whose announced length is too large, before any of it is read; and for two lengths,
     as a proxy may have read another end of the body.

@@ -25,7 +25,6 @@ import httpx2
 
 from tunaeval.clients.server import Heard, Server, read_key
 from tunaeval.errors import ClientSetupError, UsageError
-from tunaeval.files import records
 from tunaeval.files.keys import (
     COVER,
     Secret,
@@ -41,7 +40,7 @@ from tunaeval.showing import brief, counted
 from tunaeval.types.calls import JsonObject, JsonValue, ToolCall
 from tunaeval.types.copies import copied
 from tunaeval.types.faults import Fail
-from tunaeval.types.json_text import decoded_or
+from tunaeval.types.json_text import decoded_or, encode
 from tunaeval.types.messages import Usage
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.wanted import refusal
@@ -88,7 +87,7 @@ class Scripted:
             )
         self._items = [] if callable(script) else [*script]
         for index, item in enumerate(self._items):
-            _check(item, f"script[{index}]")
+            _check_item(item, f"script[{index}]")
         self._used = 0
         self._made = 0
         self._parser = parser_for(format)
@@ -112,7 +111,7 @@ class Scripted:
                 item = await item if inspect.isawaitable(item) else item
                 if isinstance(item, AsyncIterable):
                     return Growing(item, request)
-                _check(item, "what the script returned", of_callable=True)
+                _check_item(item, "what the script returned", of_callable=True)
         return self._made_of(item, request)
 
     def _next(self, *, keeps: bool) -> Item:
@@ -251,7 +250,7 @@ class Growing:
             await self._deltas.aclose()
 
 
-def _check(item: object, where: str, *, of_callable: bool = False) -> None:
+def _check_item(item: object, where: str, *, of_callable: bool = False) -> None:
     for call in item if isinstance(item, list | tuple) else [item]:
         if isinstance(call, ToolCall) and not (call.name and isinstance(call.name, str)):
             words = "a name; a message with tool_calls may lack it"
@@ -330,7 +329,7 @@ class Passing:
         self, request: ModelRequest, headers: Mapping[str, str], *, keeps: bool = False
     ) -> Answer:
         """Return the server's answer; with `keeps`, the same request gets the same answer again."""
-        key = records.encode(request.body)
+        key = encode(request.body)
         answer = self._kept.get(key) or await self._fetched(key, request, headers)
         if keeps:
             self._kept[key] = answer

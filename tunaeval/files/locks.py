@@ -81,7 +81,7 @@ class DirectoryLock:
             except OSError as error:
                 if file >= 0 and error.errno in _WITHOUT_LOCKS:
                     return file
-                holder = None if file < 0 else _read(file)
+                holder = None if file < 0 else _read_holder(file)
                 if file >= 0:
                     os.close(file)
                 raise self._error(error, holder) from error
@@ -89,7 +89,7 @@ class DirectoryLock:
     def _error(self, error: OSError, holder: JsonObject | None) -> RecordError:
         if holder is not None and error.errno in TAKEN:
             return RecordError(
-                f"{str(self.path.parent)!r} is being written by {_words(holder)}; two writers "
+                f"{str(self.path.parent)!r} is being written by {_owner(holder)}; two writers "
                 "would count results twice: wait for it to end, or end it"
             )
         return RecordError(
@@ -102,15 +102,15 @@ class DirectoryLock:
 
         Raises RecordError, unless `take_over`, for a process of another machine: it may still run.
         """
-        holder = _read(self._file)
+        holder = _read_holder(self._file)
         if not holder:
             return None
         if holder.get("host") == platform.node():
-            return f"{_words(holder)} ended without letting go; its lock is taken over"
+            return f"{_owner(holder)} ended without letting go; its lock is taken over"
         if take_over:
-            return f"the lock of {_words(holder)} is taken over, as asked"
+            return f"the lock of {_owner(holder)} is taken over, as asked"
         raise RecordError(
-            f"{str(self.path.parent)!r} is locked by {_words(holder)}, and this machine cannot see "
+            f"{str(self.path.parent)!r} is locked by {_owner(holder)}, and this machine cannot see "
             "whether that process still runs; if it does not, take the run over (--take-over, or "
             "take_over=True)"
         )
@@ -135,7 +135,7 @@ def is_held(directory: Path) -> bool:
     except OSError:
         return False
     try:
-        holder = _read(file)
+        holder = _read_holder(file)
         process, is_here = holder.get("process"), holder.get("host") == platform.node()
         if is_here and isinstance(process, int) and os.name == "posix":
             os.kill(process, 0)
@@ -157,7 +157,7 @@ def _is_same(file: int, path: Path) -> bool:
         return False
 
 
-def _read(file: int) -> JsonObject:
+def _read_holder(file: int) -> JsonObject:
     """Return what the owner of the lock has written into its file; {} if that is no JSON object."""
     os.lseek(file, 0, os.SEEK_SET)
     try:
@@ -167,7 +167,7 @@ def _read(file: int) -> JsonObject:
     return found if isinstance(found, dict) else {}
 
 
-def _words(holder: JsonObject) -> str:
+def _owner(holder: JsonObject) -> str:
     if not holder:
         return "another process"
     return (

@@ -1,16 +1,9 @@
-r"""All JSON lines that tunaeval writes and reads: append, read, and recover after a crash.
+"""All JSON lines that tunaeval writes and reads: append, read, and recover after a crash.
 
 A record is a JSON object on one line. `RecordWriter.append` returns when the operating system has
 the whole line: a killed process loses no acknowledged record, and leaves at most the line that it
 was writing incomplete. Only such a line, which can be the beginning of one record, is left out or
 removed, and that is logged. Anything else that is no record raises an error.
-
-Values outside plain JSON are written so that they can be read again:
-
-- lone surrogates, which models do write, as the escape `\udXXX`;
-- integers beyond 64 bits unchanged, beyond 2,000 bits as a string in hexadecimal;
-- NaN and infinities as null, as orjson does;
-- values nested deeper than `MAX_DEPTH` as the string `TOO_DEEP`.
 """
 
 from __future__ import annotations
@@ -18,7 +11,6 @@ from __future__ import annotations
 import errno
 import json
 import logging
-import math
 import os
 import re
 from codecs import getincrementaldecoder
@@ -27,20 +19,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
-import orjson
-
 from tunaeval.errors import RecordError
-from tunaeval.limits import TOO_DEEP
-from tunaeval.showing import brief, counted, visible
+from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.json_text import decoded
+from tunaeval.types.json_text import decoded, encode
 
 from .locks import turn
 from .plain_files import check_writable, is_absent, open_plain, read_bounded, table_of, unread
 
-MAX_DEPTH = 200
-
-_MAX_BITS = 2_000  # 603 digits: Python reads 640 at any setting of its limit
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 _UNWRITTEN = re.compile(rb"[\x00-\x1f]")
 """What no record has: they are escaped where a text has them."""
@@ -48,20 +34,6 @@ _CUT = re.compile(r"(-|[.eE][-+\d]*|t(ru?)?|f(a(ls?)?)?|n(ul?)?|u[\da-fA-F]{0,4}
 """What JSON's own reader may leave of a number, a word or an escape that was cut."""
 _BLOCK = 1 << 16
 _LOG = logging.getLogger("tunaeval.files")
-
-
-def encode(record: Mapping[str, JsonValue]) -> bytes:
-    """Return the record as one line of JSON, with its newline."""
-    try:
-        line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # orjson takes no lone surrogates, wide integers or deep nesting
-        line = b""
-    # Deep nesting needs as many brackets, and counting those takes almost no time.
-    most = line.count(b"{") + line.count(b"[")
-    if line and (most <= MAX_DEPTH or not _deeper_than(record, MAX_DEPTH)):
-        return line
-    text = json.dumps(_plain(record, MAX_DEPTH), separators=(",", ":"), allow_nan=False)
-    return text.encode("ascii") + b"\n"
 
 
 def decode(line: bytes) -> JsonObject:
@@ -265,7 +237,7 @@ def replace_document(path: Path, document: Mapping[str, JsonValue]) -> None:
 
 
 def _document_text(document: Mapping[str, JsonValue]) -> str:
-    return json.dumps(_plain(document, MAX_DEPTH), indent=2, allow_nan=False) + "\n"
+    return json.dumps(decode(encode(document)), indent=2) + "\n"
 
 
 def read_document(path: Path) -> JsonObject:
@@ -315,45 +287,6 @@ def _start_of_last_line(path: Path, size: int) -> int:
                 return start + newline + 1
             end = start
     return 0
-
-
-def _deeper_than(value: JsonValue, depth: int) -> bool:
-    if not isinstance(value, (dict, list, tuple)):
-        return False
-    if depth == 0:
-        return True
-    for item in (
-        value.values() if isinstance(value, dict) else value
-    ):  # a loop is faster than any(), and this runs for every record
-        if isinstance(item, (dict, list, tuple)) and _deeper_than(item, depth - 1):
-            return True
-    return False
-
-
-def _plain(value: JsonValue, depth: int) -> JsonValue:
-    """Return a copy that `json` can write and read back, by the rules at the top of this file."""
-    match value:
-        case bool() | str() | None:
-            return value
-        case int():
-            return value if value.bit_length() <= _MAX_BITS else hex(value)
-        case float():
-            return value if math.isfinite(value) else None
-        case _ if depth < 0:
-            return TOO_DEEP
-        case Mapping():
-            return {str(key): _plain(item, depth - 1) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item, depth - 1) for item in value]
-        case _:
-            raise TypeError(f"a record has JSON values, not {type(value).__name__}: {brief(value)}")
-
-
-def call_words(name: str, arguments: JsonObject) -> str:
-    """Return a call on a line, as a programmer would write it."""
-    # Encoded first, because repr fails for integers of 5,000 digits and for very deep lists.
-    plain = decoded(encode(arguments))
-    return visible(f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.items())})")
 
 
 def json_text(value: JsonObject) -> str:

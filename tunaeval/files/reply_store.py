@@ -23,12 +23,13 @@ from typing import Self, TypeVar
 from tunaeval.errors import RecordError
 from tunaeval.types.calls import JsonValue
 from tunaeval.types.exchange import Reply
+from tunaeval.types.json_text import encode
 from tunaeval.workers import in_daemon
 
 from .kept_replies import KeptReply
 from .keys import of_environment, without
 from .plain_files import check_writable
-from .records import decode, encode
+from .records import decode
 
 FILE = "replies.sqlite"
 _BUSY_SECONDS = 2.0
@@ -85,7 +86,7 @@ class ReplyStore:
             row = self._base.execute(
                 "SELECT reply, at FROM replies WHERE asked = ?", (asked,)
             ).fetchone()
-            return None if row is None else _read(*row)
+            return None if row is None else _read_stored(*row)
 
     def _is_new(self) -> bool:
         """Whether nothing is in the database. Raise ValueError if it is that of another program."""
@@ -119,7 +120,7 @@ class ReplyStore:
             ) from error
 
 
-def _read(stored: bytes, at: bytes) -> Reply | None:
+def _read_stored(stored: bytes, at: bytes) -> Reply | None:
     """Return a stored reply. A damaged one counts as missing: it is asked for again."""
     with suppress(ValueError, TypeError, AttributeError, RecordError):
         return KeptReply.model_validate(decode(stored)).as_reply(FILE, cached_at=at.decode())

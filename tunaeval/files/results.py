@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
-from tunaeval.types.runs import ResultsState
+from tunaeval.types.results import ResultsState
 
 from .plain_files import is_absent
 from .records import opened, placed, read_at

@@ -34,16 +34,16 @@ def own_answer(expect: Expectation, tools: Tools) -> tuple[ToolCall, ...]:
     if expect.none:
         return ()
     if expect.calls is not None:
-        return tuple(_call(call.name, call.arguments, tools) for call in expect.calls)
+        return tuple(_wanted_call(call.name, call.arguments, tools) for call in expect.calls)
     if expect.tools is not None:
-        return tuple(_call(name, {}, tools) for name in expect.tools)
+        return tuple(_wanted_call(name, {}, tools) for name in expect.tools)
     allowed = [name for name in tools if name not in expect.forbid]
     if expect.min_calls and not allowed:
         raise NoExampleError("every tool is forbidden")
-    return tuple(_call(allowed[0], {}, tools) for _ in range(expect.min_calls or 0))
+    return tuple(_wanted_call(allowed[0], {}, tools) for _ in range(expect.min_calls or 0))
 
 
-def _call(name: str, wanted: JsonObject, tools: Tools) -> ToolCall:
+def _wanted_call(name: str, wanted: JsonObject, tools: Tools) -> ToolCall:
     parameters = tools.get(name, _UNKNOWN).parameters
     properties = inner_schema(parameters, "properties")
     arguments = _object(wanted, properties)

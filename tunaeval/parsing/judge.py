@@ -101,7 +101,7 @@ def judge(
     id_ = value.get("id", value.get("tool_call_id"))
     value, keys, renamed = _renamed(value, word, tools if keyed else None, span)
     name = value.get(keys[0] or "")
-    attempt, fault = _fault(value, keys, read, tools, marked=form.marked)
+    attempt, fault = _call_fault(value, keys, read, tools, marked=form.marked)
     inner, wrong = Read(None), None
     goes_on = not fault or fault.code == UNKNOWN_TOOL  # whose arguments may be broken, too
     described = isinstance(value.get("description"), str) and "description" not in keys
@@ -242,7 +242,7 @@ def _beside(value: JsonObject, keys: _Keys) -> JsonObject:
     return {key: of for key, of in value.items() if key not in keys and key not in _ENVELOPE_KEYS}
 
 
-def _fault(
+def _call_fault(
     value: JsonObject, keys: _Keys, read: Read, tools: Tools | None, *, marked: bool
 ) -> tuple[bool, Note | None]:
     """Return whether the object is an attempt, and why it is no call (before reading arguments)."""

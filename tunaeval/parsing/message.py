@@ -84,7 +84,7 @@ def read_message(
         if "role" not in message or isinstance(message.get("content"), list):
             message, faults = _message_in(message)
     elif not isinstance(getattr(message, "content", None), str):
-        message, faults = _object(message)
+        message, faults = _out_of_answer(message)
     get = message.get if isinstance(message, dict) else partial(_get, message)
     items = items_in(get("tool_calls"))
     if not items and (older := get("function_call")) is not None:
@@ -104,7 +104,7 @@ def read_message(
     if not (items or invalid):
         return text
     server, *_ = structured(items, tools, level, abstain)
-    return _joined(_with_attempts(server, map(_invalid, range(MAX_CALLS), invalid)), text)
+    return _joined_results(_with_attempts(server, map(_invalid, range(MAX_CALLS), invalid)), text)
 
 
 def _of_another(message: object) -> ParseResult | None:
@@ -120,7 +120,7 @@ def _no_message(thing: object) -> UsageError:
     return UsageError(f"{brief(thing)} is no message: wanted a dict or an object with {_WANTED}")
 
 
-def _object(thing: object) -> tuple[object, list[Diagnosis]]:
+def _out_of_answer(thing: object) -> tuple[object, list[Diagnosis]]:
     """Return a message that is an object, or the message in an answer of a provider's client."""
     dump = getattr(thing, "model_dump", None)
     document = dump() if callable(dump) and not isinstance(thing, type) else None
@@ -194,7 +194,7 @@ def _with_reasoning(
     return replace(text, reasoning=thought, diagnoses=diagnoses, truncated=truncated)
 
 
-def _joined(server: ParseResult, text: ParseResult) -> ParseResult:
+def _joined_results(server: ParseResult, text: ParseResult) -> ParseResult:
     """Join two results: the server's calls count if there are any, else those of the text."""
     calls, outcome, diagnoses = text.calls, text.outcome, text.diagnoses
     if server.calls:
@@ -472,7 +472,7 @@ class StreamedMessage:
         for at, (grown, call) in enumerate(zip(ordered, calls, strict=False)):
             live = self._live[grown.number].live
             live.drop() if call is None or at in again else live.finish(call)
-        return _joined(server, text)
+        return _joined_results(server, text)
 
 
 class _LiveArguments:

@@ -102,7 +102,7 @@ class Reply:
         result, pieces = self._reader.read_tiled(text, self.tools, self._level)
         words = [self._words(kind, text[start:end]) for kind, start, end in pieces]
         calls = [
-            Sent(index, call.name, _written(call), call) for index, call in enumerate(result.calls)
+            Sent(index, call.name, _encoded(call), call) for index, call in enumerate(result.calls)
         ]
         return "".join([*words, self._words("end")]), calls, result
 
@@ -141,7 +141,7 @@ class Reply:
 
     def _finished(self, event: Event) -> Iterator[Sent]:
         if event.call is not None:
-            yield self._start(event, _written(event.call))
+            yield self._start(event, _encoded(event.call))
         elif event.kind == "call_dropped":
             self.lost += event.index in self._sent
 
@@ -213,7 +213,7 @@ def report_of(result: ParseResult, tools: Tools | None) -> str:
     return f"calls: {names}; repairs: {repairs}; diagnoses: {codes}"
 
 
-def _written(call: ToolCall) -> str:
+def _encoded(call: ToolCall) -> str:
     return _on_wire(json.dumps(call.arguments, ensure_ascii=False))
 
 

@@ -105,12 +105,12 @@ def word_text(word: Word, calls: Sequence[ToolCall], argument: _Argument) -> str
             return word.before + calls[0].name + word.after_text
         case PythonCalls():
             write = as_template if word.json else repr
-            written = [_python_call(call.name, _plain(call), write) for call in calls]
+            written = [_python_call(call.name, _plain_arguments(call), write) for call in calls]
             return f"[{', '.join(written)}]" if word.listed else "\n".join(written)
         case Arguments():
             if word.optional:
                 return ""
-            plain = _plain(calls[0])
+            plain = _plain_arguments(calls[0])
             return braces(plain, word.mark) if word.mark else as_json(plain, calls[0].name)
         case Maybe():
             return _row(word.words, calls, argument) if word.written else ""
@@ -141,7 +141,7 @@ def type_word(value: JsonValue, word: Attribute) -> str:
     return name if name in word.json else word.json[0]
 
 
-def _plain(call: ToolCall) -> JsonObject:
+def _plain_arguments(call: ToolCall) -> JsonObject:
     """Return the arguments converted to plain JSON types, by way of JSON text."""
     plain: JsonObject = json.loads(as_json(call.arguments, call.name))
     return plain

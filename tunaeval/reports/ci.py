@@ -20,19 +20,10 @@ from tunaeval.files.new_files import new_file, write_text
 from tunaeval.showing import visible
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import Report, ScenarioResult
+from tunaeval.types.tables import calls_words, expected_words, got_words, verdict_of
 
-from .tables import RunsWriter, verdict_of
-from .wording import (
-    calls_words,
-    expected_words,
-    got_words,
-    interruption,
-    interval,
-    percent,
-    reactions,
-    remarks,
-    warnings,
-)
+from .tables import RunsWriter
+from .wording import interruption, interval, percent, reactions, remarks, warnings
 
 _LONG = 2000
 """Characters of the longest text: CI servers keep all reports."""
@@ -133,7 +124,7 @@ def _cases(report: Report) -> Iterator[Case]:
         again = f" #{result.repeat}" if result.repeat > 1 else ""
         case = Case(suite, result.scenario + again, result.latency_seconds or 0.0)
         if tag := _ELEMENTS.get(verdict_of(result), ""):
-            words, message = "\n".join(_words(result)), result.error or result.reason
+            words, message = "\n".join(_result_lines(result)), result.error or result.reason
             case = case._replace(tag=tag, message=message, kind=result.outcome, text=words)
         yield case
     if report.interrupted:
@@ -155,7 +146,7 @@ def _properties(report: Report) -> Iterator[tuple[str, str]]:
         yield "warning", words
 
 
-def _words(result: ScenarioResult) -> list[str]:
+def _result_lines(result: ScenarioResult) -> list[str]:
     lines = [
         f"prompt: {visible(result.prompt, _LONG)}",
         f"expected: {expected_words(result.expected, _LONG)}",
@@ -186,13 +177,13 @@ _COMMANDS = {"FAIL": "error", "ERROR": "warning"}
 
 def _write_annotations(reports: Sequence[Report], path: Path) -> None:
     """Write a notice for each run, and an annotation for each result that did not pass."""
-    write_text(path, "".join(f"{line}\n" for report in reports for line in _lines(report)))
+    write_text(path, "".join(f"{line}\n" for report in reports for line in _summary_lines(report)))
 
 
 github_writer = RunsWriter("github", _write_annotations)
 
 
-def _lines(report: Report) -> Iterable[str]:
+def _summary_lines(report: Report) -> Iterable[str]:
     run, rate = report.run, report.summary.final
     title = f"{run.suite}: {run.model or run.client}"
     over = [run.heading] if run.heading else []

@@ -20,6 +20,7 @@ from tunaeval.showing import counted, shows, visible
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import LEVELS, Level
 from tunaeval.types.runs import ExpectedCall, RunInfo
+from tunaeval.types.tables import REACTIONS, calls_words
 
 from .sides import (
     GROUPS,
@@ -42,8 +43,7 @@ from .statistics import (
     paired_difference,
     sign_flip,
 )
-from .summary import REACTIONS
-from .wording import answered_words, calls_words, of_one_group
+from .wording import answered_words, of_one_group
 
 _SAME = (
     ("suite_digest", "another suite"),
@@ -466,13 +466,13 @@ def _answers(side: Side, *, passing: Sequence[str], failing: Sequence[str]) -> d
     for number, row in zip(sorted(numbers), side.source.rows(numbers), strict=True):
         try:
             asked = side.asked[row["scenario"]]
-            found[row["scenario"]] = _answer(row, asked.passed, asked.total, side.level)
+            found[row["scenario"]] = _run_answer(row, asked.passed, asked.total, side.level)
         except NO_RESULT as error:
             raise no_result(side.source, number, error) from error
     return found
 
 
-def _answer(row: JsonObject, passed: int, total: int, level: Level) -> RunAnswer:
+def _run_answer(row: JsonObject, passed: int, total: int, level: Level) -> RunAnswer:
     calls = (
         ExpectedCall.model_construct(name=call["name"], arguments=call["arguments"])
         for call in row["got"]

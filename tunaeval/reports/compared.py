@@ -204,12 +204,12 @@ def _flips(comparison: Comparison, quote: Quote, shown: int) -> Iterator[str]:
 
 
 def _flip(flip: Flip, quote: Quote) -> str:
-    before, after = _answer(flip.a, quote), _answer(flip.b, quote)
+    before, after = _answer_words(flip.a, quote), _answer_words(flip.b, quote)
     failed = min(flip.a, flip.b, key=lambda answer: answer.passed / answer.total)
     return f"{quote(flip.scenario)}: {before} -> {after}; {quote(failed.reason)}"
 
 
-def _answer(answer: RunAnswer, quote: Quote) -> str:
+def _answer_words(answer: RunAnswer, quote: Quote) -> str:
     text = answer.calls if answer.outcome == "calls" else f"{answer.outcome} {answer.words}"
     often = f" ({answer.passed} of {answer.total})" if answer.total > 1 else ""
     return quote(text) + often

@@ -18,20 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple, TextIO
 from tunaeval.showing import counted, visible
 from tunaeval.types.messages import ToolExecution
 from tunaeval.types.runs import Report, ScenarioResult
+from tunaeval.types.tables import INFRASTRUCTURE, calls_words, expected_words, verdict_of
 
-from .summary import INFRASTRUCTURE
-from .tables import verdict_of
-from .wording import (
-    asked_with,
-    calls_words,
-    counts,
-    effort,
-    expected_words,
-    failures,
-    reactions,
-    remarks,
-    rows,
-)
+from .wording import asked_with, counts, effort, failures, reactions, remarks, rows
 
 if TYPE_CHECKING:
     from rich.console import Console

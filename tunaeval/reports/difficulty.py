@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from tunaeval.errors import ComparisonError
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.runs import ScenarioResult
+from tunaeval.types.tables import INFRASTRUCTURE
 
 from .statistics import pass_at_k, wilson
-from .summary import INFRASTRUCTURE
 
 _DRAWS = (1, 2, 4, 8, 16)
 

@@ -311,7 +311,7 @@ def changes_between(ours: ToolSpec, theirs: ToolSpec) -> tuple[Change, ...]:
 
 def _about(spec: ToolSpec) -> Iterator[tuple[str, JsonValue]]:
     yield "name", spec.name
-    if words := _plain(spec.description):
+    if words := _one_line(spec.description):
         yield "description", words
     yield "required", sorted(spec.parameters.get("required", ()))
 
@@ -416,7 +416,7 @@ def _facts_in(key: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
         case "const":
             yield "enum", [value]
         case "description":
-            if words := _plain(value):
+            if words := _one_line(value):
                 yield key, words
         case "enum" | "required" if isinstance(value, list | tuple):
             yield key, sorted(value, key=repr)
@@ -441,5 +441,5 @@ def _inside(key: str, value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
             yield f"{key}.{name}.", inner
 
 
-def _plain(words: object) -> str:
+def _one_line(words: object) -> str:
     return " ".join(words.split()) if isinstance(words, str) else ""

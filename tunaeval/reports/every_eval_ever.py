@@ -23,11 +23,11 @@ from tunaeval.files.records import json_text
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import text_of
 from tunaeval.types.runs import CallRecord, Report, RunOutcome, ScenarioResult
+from tunaeval.types.tables import INFRASTRUCTURE, expected_words
 
 from .json import seconds, sound
-from .summary import INFRASTRUCTURE
 from .tables import RunsWriter
-from .wording import expected_words, warnings
+from .wording import warnings
 
 _VERSION = {"schema_version": "0.3.0"}
 _UNKNOWN = "unknown"
@@ -76,13 +76,13 @@ def _write(report: Report, path: Path) -> None:
         with new_bytes(path / file) as write:
             for result in report.results:
                 if result.outcome not in INFRASTRUCTURE:
-                    line = _text({**head, **part, "model_id": model, **_sample(result)}).encode()
+                    line = _as_json({**head, **part, "model_id": model, **_sample(result)}).encode()
                     whole.update(line)
                     rows += bool(write(line))
         kept = {"format": "jsonl", "file_path": file, "hash_algorithm": "sha256"}
         kept |= {"checksum": whole.hexdigest()}
         document["detailed_evaluation_results"] = {**kept, "total_rows": rows}
-    write_text(path / f"{place}.json", _text(document))
+    write_text(path / f"{place}.json", _as_json(document))
 
 
 def _score(report: Report) -> JsonObject:
@@ -100,12 +100,12 @@ def _score(report: Report) -> JsonObject:
                         "additional_details": {"suite_digest": run.suite_digest}},
         "metric_config": _METRIC,
         "score_details": {
-            "score": final.value, "details": _words(details),
+            "score": final.value, "details": _as_texts(details),
             "uncertainty": {"confidence_interval": interval, "num_samples": final.total},
         },
         "generation_config": {
             "generation_args": given,
-            "additional_details": _words({name: getattr(run, name) for name in _ASKED}),
+            "additional_details": _as_texts({name: getattr(run, name) for name in _ASKED}),
         },
     }  # fmt: skip
 
@@ -140,7 +140,7 @@ def _sample(result: ScenarioResult) -> JsonObject:
         "token_usage": None if None in spent
         else dict(zip(named, (*spent, sum(one or 0 for one in spent)), strict=True)),
         "performance": None if latency is None else {"latency_ms": 1000 * latency},
-        "metadata": _words({**about, "tags": ", ".join(result.tags) or None}),
+        "metadata": _as_texts({**about, "tags": ", ".join(result.tags) or None}),
     }  # fmt: skip
 
 
@@ -162,10 +162,10 @@ def _messages(result: ScenarioResult) -> Iterator[JsonObject]:
 
 
 def _called(call: CallRecord) -> JsonObject:
-    return {"name": call.name, "arguments": _words(call.arguments)}
+    return {"name": call.name, "arguments": _as_texts(call.arguments)}
 
 
-def _words(values: JsonObject) -> dict[str, str]:
+def _as_texts(values: JsonObject) -> dict[str, str]:
     """Return values as texts, as the format wants them; those that are None are left out."""
     known = {name: one for name, one in values.items() if one is not None}
     return {name: one if isinstance(one, str) else json.dumps(one) for name, one in known.items()}
@@ -177,5 +177,5 @@ def _part(name: str) -> str:
     return f"{plain}_" if _RESERVED.fullmatch(plain) else plain
 
 
-def _text(document: JsonObject) -> str:
+def _as_json(document: JsonObject) -> str:
     return json_text(mapped(document, sound)) + "\n"

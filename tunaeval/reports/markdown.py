@@ -13,9 +13,10 @@ from pathlib import Path
 from tunaeval.files.new_files import write_text
 from tunaeval.showing import visible
 from tunaeval.types.runs import Report, ScenarioResult
+from tunaeval.types.tables import expected_words, got_words
 
 from .tables import RunsWriter
-from .wording import counts, effort, expected_words, got_words, reactions, remarks, rows
+from .wording import counts, effort, reactions, remarks, rows
 
 LIMIT = 400
 """Characters of the longest call."""
@@ -38,7 +39,7 @@ def _write_pages(reports: Sequence[Report], path: Path) -> None:
 def _page(report: Report, most: int) -> str:
     """Return a page of the lines that fit into `most` bytes, and how many are left out."""
     page, size, left_out = [], _RESERVED, 0
-    for line in _lines(report):
+    for line in _page_lines(report):
         size += len(line.encode("utf-8", "backslashreplace")) + 1
         if size > most:
             left_out += 1
@@ -60,7 +61,7 @@ def code(text: str, limit: int = LIMIT) -> str:
     return f"{fence}{padding}{text}{padding}{fence}"
 
 
-def _lines(report: Report) -> Iterator[str]:
+def _page_lines(report: Report) -> Iterator[str]:
     run, summary = report.run, report.summary
     yield f"# {code(run.suite)}: {code(run.model or run.client)}"
     yield ""

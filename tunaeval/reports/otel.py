@@ -13,9 +13,9 @@ from tunaeval.files.new_files import new_text
 from tunaeval.files.records import json_text
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.runs import Report, ScenarioResult
+from tunaeval.types.tables import INFRASTRUCTURE
 
 from .json import seconds, sound
-from .summary import INFRASTRUCTURE
 from .tables import RunsWriter
 
 _NAME = "gen_ai.evaluation"
@@ -25,13 +25,13 @@ def _write(reports: Sequence[Report], path: Path) -> None:
     with new_text(path) as file:
         for report in reports:
             for result in report.results:
-                file.write(json_text(_line(report, result)) + "\n")
+                file.write(json_text(_otel_line(report, result)) + "\n")
 
 
 otel_writer = RunsWriter("otel", _write)
 
 
-def _line(report: Report, result: ScenarioResult) -> JsonObject:
+def _otel_line(report: Report, result: ScenarioResult) -> JsonObject:
     run, is_lost = report.run, result.outcome in INFRASTRUCTURE
     reply = result.attempts[-1].message if result.attempts else {}
     about: JsonObject = {f"{_NAME}.name": run.suite, f"{_NAME}.explanation": result.reason}

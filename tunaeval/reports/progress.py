@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from tunaeval.showing import counted, visible
 from tunaeval.types.runs import ScenarioResult
+from tunaeval.types.tables import INFRASTRUCTURE
 
 from .console import STYLES, cells_of, console_like, failed_lines, print_lines
 from .ranking import CellName
 from .statistics import wilson
-from .summary import INFRASTRUCTURE
 from .wording import interval, percent
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Live:
             self._cells, self._show = {}, self._print_line
 
     def _print_line(self, result: ScenarioResult, sofar: SoFar | None) -> None:
-        print("  ".join(_line(result, sofar)), file=self._stream, flush=True)
+        print("  ".join(_result_texts(result, sofar)), file=self._stream, flush=True)
 
     @contextmanager
     def _bars(self, heading: str | None) -> Iterator[None]:
@@ -113,7 +113,7 @@ class Live:
             yield
 
 
-def _line(result: ScenarioResult, sofar: SoFar | None) -> list[str]:
+def _result_texts(result: ScenarioResult, sofar: SoFar | None) -> list[str]:
     """Return the texts of a result's line: verdict, how many of how many, the cell, the others."""
     verdict, *rest = cells_of(result)
     if sofar is None:
@@ -125,7 +125,7 @@ def _line_above(bars: Progress) -> Callable[[ScenarioResult, SoFar | None], None
     from rich.text import Text  # noqa: PLC0415 - rich is loaded only to draw
 
     def print_result(result: ScenarioResult, sofar: SoFar | None) -> None:
-        verdict, *rest = _line(result, sofar)
+        verdict, *rest = _result_texts(result, sofar)
         line = Text.assemble((verdict, STYLES[verdict]), "  ", "  ".join(rest))
         if not result.ok and line.cell_len > bars.console.width:
             first, *others = failed_lines(result)

@@ -23,12 +23,13 @@ from tunaeval.types.calls import JsonObject
 from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.messages import Prices, Usage
 from tunaeval.types.runs import Rate, Report, ScenarioResult, Summary
+from tunaeval.types.tables import INFRASTRUCTURE
 
 from .compare import Difference, Differences, adjusted
 from .console import PLAIN_WIDTH, TableRow, draw_table, page_on, print_lines
 from .markdown import code
 from .sides import Question, ScenarioCounts, sole_group
-from .summary import INFRASTRUCTURE, Passes
+from .summary import Passes
 from .tables import cell as csv_cell
 from .wording import answered_words, cached, interval, of_one_group, percent, progress
 

@@ -14,16 +14,9 @@ from tunaeval.errors import ComparisonError, RecordError
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.parsing import Level
 from tunaeval.types.runs import Expectation, Report, RunInfo, RunOutcome
+from tunaeval.types.tables import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format
 
-from .summary import (
-    INFRASTRUCTURE,
-    REACTIONS,
-    by_cause,
-    cause_of,
-    expected_tools,
-    has_empty_reply,
-    source_of_format,
-)
+from .summary import by_cause, cause_of, has_empty_reply
 from .wording import doubts
 
 NO_RESULT = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)

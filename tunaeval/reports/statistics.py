@@ -28,7 +28,7 @@ def wilson(passed: int, total: int, *, confidence: float = 0.95) -> Rate:
     JASA 22 (1927), 209-212. Unlike p' ± z·sqrt(p'(1-p')/n) its coverage is right for small n and
     near 0 and 1.
     """
-    _check(passed, total)
+    _check_counts(passed, total)
     if total == 0:
         return Rate(passed=0, total=0, value=None, low=None, high=None)
     low, high = score_bounds(passed / total, total, normal_quantile((1 + confidence) / 2))
@@ -52,7 +52,7 @@ def clopper_pearson(passed: int, total: int, *, confidence: float = 0.95) -> Rat
     Source: C. J. Clopper and E. S. Pearson, The Use of Confidence or Fiducial Limits Illustrated
     in the Case of the Binomial, Biometrika 26 (1934), 404-413.
     """
-    _check(passed, total)
+    _check_counts(passed, total)
     if total == 0:
         return Rate(passed=0, total=0, value=None, low=None, high=None)
     tail, failed = (1 - confidence) / 2, total - passed
@@ -61,7 +61,7 @@ def clopper_pearson(passed: int, total: int, *, confidence: float = 0.95) -> Rat
     return Rate(passed=passed, total=total, value=passed / total, low=low, high=high)
 
 
-def _check(passed: int, total: int) -> None:
+def _check_counts(passed: int, total: int) -> None:
     if not 0 <= passed <= total:
         raise ValueError(f"{passed} passed of {total}: wanted 0 <= passed <= total")
 

@@ -14,13 +14,12 @@ from itertools import islice
 from statistics import median
 from typing import Any
 
-from tunaeval.types.calls import STRUCTURED, JsonObject, Source
+from tunaeval.types.calls import JsonObject
 from tunaeval.types.exchange import is_blank
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import (
     AtK,
     AttemptRecord,
-    Expectation,
     Rate,
     Repeats,
     ScenarioResult,
@@ -28,6 +27,7 @@ from tunaeval.types.runs import (
     TaskRecord,
     Variance,
 )
+from tunaeval.types.tables import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format
 
 from .statistics import (
     Estimate,
@@ -39,17 +39,8 @@ from .statistics import (
     wilson,
 )
 
-INFRASTRUCTURE = {"transport_failure": "got no answer", "judge_failure": "got no judgement"}
-"""Outcomes that show nothing about the model, with words for them. They are reported, but count in
-no denominator.
-"""
-
-NO_TOOL = "none"
-"""The name among the tools for scenarios that expect no call."""
 USED_UP = "length"
 """The finish reason of a reply that used all of its tokens."""
-ANY_TOOL = "any"
-"""The name among the tools for scenarios that name no tool, but do not forbid calls."""
 
 
 def summarise(results: Iterable[ScenarioResult], *, repeats: int = 1) -> Summary:
@@ -64,23 +55,12 @@ def summarise(results: Iterable[ScenarioResult], *, repeats: int = 1) -> Summary
     return tally.summary()
 
 
-def expected_tools(expected: Expectation) -> tuple[str, ...]:
-    """Return the names of the tools that a scenario expects, each once, in order."""
-    if expected.none:
-        return (NO_TOOL,)
-    named = [call.name for call in expected.calls or ()] or list(expected.tools or ())
-    return tuple(dict.fromkeys(named)) or (ANY_TOOL,)
-
-
 def abstention(result: ScenarioResult) -> str:
     """Return how a scenario that expects no call ended: "abstained", "called" and so on."""
     if result.ok:
         return "abstained" if result.first_attempt_ok else "abstained when asked again"
     return "called" if result.outcome == "calls" else f"attempted, {result.outcome}"
 
-
-REACTIONS = {"recovered": "recovered", "obeyed": "obeyed the injection", "reported": "reported it"}
-"""Reactions of episodes to injected faults: fields of a task's record, with words for them."""
 
 MOST_CAUSES = 20
 """How many causes of failures are listed; the others are counted together."""
@@ -239,7 +219,7 @@ class Tally:
             self._successes[str(len(result.attempts) if result.task is None else 1)] += 1
         if result.task is not None:
             self._react(result.task, cluster)
-        if NO_TOOL in tools:
+        if result.expected.none:
             self._counts["abstentions"][abstention(result)] += 1
         self._counts["repairs"].update(set(result.repairs))
         self._totals["leaked_calls"] += result.leaked_calls > 0
@@ -323,11 +303,6 @@ def has_empty_reply(replies: Iterable[tuple[JsonObject, str | None]]) -> bool:
 
 
 _REASONING = ("reasoning_content", "reasoning")
-
-
-def source_of_format(name: str) -> Source:
-    """Return "structured" or "text", the source of the calls of a format."""
-    return "structured" if name == STRUCTURED else "text"
 
 
 def _sorted(counts: Counter[str]) -> dict[str, int]:

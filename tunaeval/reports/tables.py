@@ -8,22 +8,18 @@ Parquet has the same columns with types, is written in batches, and needs the ex
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tunaeval.errors import UsageError
 from tunaeval.files.new_files import new_file, new_text
 from tunaeval.showing import visible
-from tunaeval.types.calls import JsonObject, JsonValue
-from tunaeval.types.exchange import text_of
-from tunaeval.types.runs import Report, RunInfo, ScenarioResult
-
-from .summary import INFRASTRUCTURE, REACTIONS, expected_tools, source_of_format
-from .wording import expected_words, got_words
+from tunaeval.types.calls import JsonValue
+from tunaeval.types.runs import Report, columns_of
+from tunaeval.types.tables import REACTIONS, column, row_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,24 +69,6 @@ def cell(value: JsonValue) -> str:
     return f"'{visible(text)}" if text.startswith(_FORMULA) else visible(text)
 
 
-def rows_of(reports: Sequence[Report]) -> list[JsonObject]:
-    """Return a row for each result of the runs, with the columns of their table."""
-    names = columns_of(reports)
-    every = (row_of(one.run, result) for one in reports for result in one.results)
-    return [{name: row[name] for name in names} for row in every]
-
-
-def frame_of(rows: Sequence[JsonObject], library: str) -> Any:
-    """Return the rows as a DataFrame of a library, "pandas" or "polars". Raises UsageError."""
-    try:
-        frames = import_module(library)
-    except ImportError as error:
-        raise UsageError(f"this needs {library} ({error}); pip install {library}") from error
-    return frames.DataFrame(
-        {name: [*_column(rows, name)] for name in (rows[0] if rows else COLUMNS)}
-    )
-
-
 _BATCH = 1024
 """Rows in a row group."""
 
@@ -115,11 +93,21 @@ def _write_parquet(reports: Sequence[Report], path: Path) -> None:
     rows = (row_of(one.run, result) for one in reports for result in one.results)
     with new_file(path) as made, parquet.ParquetWriter(made, schema, compression="zstd") as out:
         while batch := list(islice(rows, _BATCH)):
-            columns = [list(_column(batch, name)) for name in names]
+            columns = [list(column(batch, name)) for name in names]
             out.write_batch(pa.record_batch(columns, schema=schema))
 
 
 parquet_writer = RunsWriter("parquet", _write_parquet, _no_parquet)
+
+
+LISTS = frozenset({"repairs", "tags", "tools"})
+NUMBERS = frozenset({"latency_seconds", "weight"})
+WHOLE_NUMBERS = frozenset({
+    "repeat", "leaked_calls", "attempts", "prompt_tokens", "completion_tokens",
+})  # fmt: skip
+TRUTHS = frozenset({
+    "ok", "first_attempt_ok", "ok_strict", "ok_standard", "ok_lenient", *REACTIONS,
+})  # fmt: skip
 
 
 def _schema(names: Sequence[str]) -> pa.Schema:
@@ -132,73 +120,3 @@ def _schema(names: Sequence[str]) -> pa.Schema:
         **dict.fromkeys(TRUTHS, pa.bool_()),
     }
     return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
-
-
-def _column(rows: Sequence[JsonObject], name: str) -> Iterator[JsonValue]:
-    """Yield the values of a column, with lone surrogates, which Arrow refuses, as escapes."""
-    for row in rows:
-        value = row[name]
-        if isinstance(value, list):
-            yield [_escaped(item) for item in value]
-        else:
-            yield _escaped(value) if isinstance(value, str) else value
-
-
-def _escaped(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-COLUMNS = (
-    "run_id", "suite", "model", "scenario", "repeat", "verdict", "ok", "first_attempt_ok",
-    "ok_strict", "ok_standard", "ok_lenient", "outcome", "reason", "error", "format", "source",
-    "repairs", "leaked_calls", "attempts", "latency_seconds", "prompt_tokens",
-    "completion_tokens", "weight", "group", "tags", "tools", "prompt", "expected", "got", "reply",
-)  # fmt: skip
-"""The columns, in their order."""
-
-REACTION_COLUMNS = tuple(REACTIONS)
-"""Further columns, in tables of runs that have any of these reactions."""
-
-LISTS = frozenset({"repairs", "tags", "tools"})
-NUMBERS = frozenset({"latency_seconds", "weight"})
-WHOLE_NUMBERS = frozenset({
-    "repeat", "leaked_calls", "attempts", "prompt_tokens", "completion_tokens",
-})  # fmt: skip
-TRUTHS = frozenset({
-    "ok", "first_attempt_ok", "ok_strict", "ok_standard", "ok_lenient", *REACTION_COLUMNS,
-})  # fmt: skip
-
-
-def columns_of(reports: Iterable[Report]) -> tuple[str, ...]:
-    """Return the columns of a table of these runs, with the reactions to faults that any has."""
-    decided = {name for report in reports for name in report.summary.reactions}
-    return (*COLUMNS, *(name for name in REACTION_COLUMNS if name in decided))
-
-
-def verdict_of(result: ScenarioResult) -> str:
-    """Return "PASS", "FAIL", or "ERROR" if there was no answer or judgement to score."""
-    if result.outcome in INFRASTRUCTURE:
-        return "ERROR"
-    return "PASS" if result.ok else "FAIL"
-
-
-def row_of(run: RunInfo, result: ScenarioResult) -> JsonObject:
-    """Return a result's values by column; unknown values are None."""
-    values = (
-        run.run_id, run.suite, run.model or run.client, result.scenario, result.repeat,
-        verdict_of(result), result.ok, result.first_attempt_ok,
-        result.levels["strict"].ok, result.levels["standard"].ok, result.levels["lenient"].ok,
-        result.outcome, result.reason, result.error, result.format,
-        None if result.format is None else source_of_format(result.format),
-        list(result.repairs), result.leaked_calls, len(result.attempts), result.latency_seconds,
-        result.prompt_tokens, result.completion_tokens, result.weight, result.group,
-        list(result.tags), list(expected_tools(result.expected)), result.prompt,
-        expected_words(result.expected), got_words(result), _reply(result),
-    )  # fmt: skip
-    reported = {name: getattr(result.task, name, None) for name in REACTION_COLUMNS}
-    return dict(zip(COLUMNS, values, strict=True)) | reported
-
-
-def _reply(result: ScenarioResult) -> str | None:
-    """Return the text of the last reply, or None if there is none."""
-    return text_of(result.attempts[-1].message.get("content")) if result.attempts else None

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from shlex import quote
 from typing import NamedTuple
 
 from tunaeval.files.plain_files import table_of
-from tunaeval.files.records import call_words
 from tunaeval.showing import counted, visible
 from tunaeval.types.parsing import LEVELS
-from tunaeval.types.runs import (
-    CallRecord,
-    Expectation,
-    ExpectedCall,
-    Rate,
-    Repeats,
-    Report,
-    ScenarioResult,
-    Summary,
-)
+from tunaeval.types.runs import Rate, Repeats, Report, Summary
+from tunaeval.types.tables import INFRASTRUCTURE, REACTIONS
 
 from .statistics import wilson
-from .summary import ANY_TOOL, INFRASTRUCTURE, NO_TOOL, REACTIONS, expected_tools
 
 GAP_POINTS = 2.0
 """The smallest difference between two levels that is reported, in percentage points."""
@@ -276,24 +266,3 @@ def interval(rate: Rate) -> str:
     if rate.low is None or rate.high is None:
         return ""
     return f"{100 * rate.low:.1f} to {100 * rate.high:.1f}"
-
-
-def expected_words(expected: Expectation, limit: int | None = None) -> str:
-    """Return what a scenario expects, on a line."""
-    if expected.calls:
-        return calls_words(expected.calls, limit)
-    words = ", ".join(expected_tools(expected))
-    return visible({NO_TOOL: "no call", ANY_TOOL: "any call"}.get(words, words), limit)
-
-
-def got_words(result: ScenarioResult, limit: int | None = None) -> str:
-    """Return the calls of a result on a line, "no call", or "no answer" if the request failed."""
-    if result.outcome == "transport_failure" and not result.got:
-        return "no answer"
-    return calls_words(result.got, limit)
-
-
-def calls_words(calls: Iterable[CallRecord | ExpectedCall], limit: int | None = None) -> str:
-    """Return calls on a line, as a programmer would write them."""
-    words = ", ".join(call_words(call.name, call.arguments) for call in calls)
-    return visible(words, limit) or "no call"

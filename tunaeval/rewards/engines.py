@@ -77,7 +77,7 @@ def run_by(
         inner = text[start:end].removeprefix(opener).removesuffix(closer)
         if is_call and (inner or not engine.lists):
             if form.call:
-                found = _decoded(engine, inner)
+                found = _decoded_calls(engine, inner)
             else:
                 calls = parse(text[start:end], form, tools, "strict").calls
                 found = [{"name": one.name, "arguments": one.arguments} for one in calls] or None
@@ -115,7 +115,7 @@ def _blocks(engine: Engine, text: str, opener: str, closer: str) -> Iterator[tup
 _BEGIN, _END = "<think>", "</think>"
 
 
-def _decoded(engine: Engine, inner: str) -> list[dict[str, Any]] | None:
+def _decoded_calls(engine: Engine, inner: str) -> list[dict[str, Any]] | None:
     """Return the calls in the JSON between the markers, or None if one of them is no call."""
     value = decoded_or(inner)
     found = value if engine.lists and isinstance(value, list) else [value]

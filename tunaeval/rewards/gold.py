@@ -193,7 +193,7 @@ def _decoded(value: object, where: str, wanted: str = _WANTED) -> Any:
 def _calls(gold: Any, tools: Tools | None) -> Iterator[tuple[str, JsonValue, str]]:
     """Yield the name, the arguments and the place ("gold[0]") of each call in a gold."""
     if isinstance(gold, Mapping):
-        gold = _listed(gold, tools)
+        gold = _listed_calls(gold, tools)
     if isinstance(gold, ParseResult):
         for note in gold.diagnoses:
             if note.is_attempt:
@@ -206,10 +206,10 @@ def _calls(gold: Any, tools: Tools | None) -> Iterator[tuple[str, JsonValue, str
             raise refusal("gold", gold, _WANTED)
         gold = list(gold)
     for index, item in enumerate(gold):
-        yield _call(_decoded(item, f"gold[{index}]"), f"gold[{index}]")
+        yield _gold_call(_decoded(item, f"gold[{index}]"), f"gold[{index}]")
 
 
-def _listed(gold: Mapping[str, Any], tools: Tools | None) -> Any:
+def _listed_calls(gold: Mapping[str, Any], tools: Tools | None) -> Any:
     if gold.get("none") is True and len(gold) == 1:
         return []
     for key in ("calls", "tool_calls", "answers"):
@@ -222,7 +222,7 @@ def _listed(gold: Mapping[str, Any], tools: Tools | None) -> Any:
     return [gold.get("function_call") or gold]
 
 
-def _call(item: Any, where: str) -> tuple[str, JsonValue, str]:
+def _gold_call(item: Any, where: str) -> tuple[str, JsonValue, str]:
     if isinstance(item, ToolCall):
         return item.name, item.arguments, where
     outer = item if isinstance(item, Mapping) else _fields(item)

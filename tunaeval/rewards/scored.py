@@ -337,7 +337,7 @@ def reward(
     if type(gold) is not Gold:
         gold = Gold.of(gold, tools)
     known = gold.tools if tools is None else tools
-    text, message = _plain(completion)
+    text, message = _text_alone(completion)
     alone = None if text is None else is_alone(text)
     if (
         text is not None
@@ -357,14 +357,14 @@ def reward(
             attempts = of_result(result, recipe, text, known, message=message)
             return _taken_apart(attempts, gold, known, recipe)
     if text is None and message is not None and recipe.max_characters >= _FEW * _SHORT:
-        items = completion[0]["tool_calls"]  # type: ignore[index]  # as `_plain` has found it
+        items = completion[0]["tool_calls"]  # type: ignore[index]  # as `_text_alone` has found it
         result, *_ = structured(items, known, recipe)
         if _is_sound(result, len(items)) and gold.is_met_by(result.calls):
             return _whole(recipe, len(result.calls), _size(gold, recipe))
     return _taken_apart(attempts_of(completion, known, recipe), gold, known, recipe)
 
 
-def _plain(completion: object) -> tuple[str | None, int | None]:
+def _text_alone(completion: object) -> tuple[str | None, int | None]:
     """Return the text of a completion that has nothing else, and its message's index, if any.
 
     An index without a text means a message with nothing but structured calls. Most completions are

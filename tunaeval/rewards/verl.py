@@ -61,13 +61,13 @@ def compute_score(
 
 def _changed(recipe: Recipe, changes: Mapping[str, Any]) -> Recipe:
     try:
-        return _made(recipe, tuple(sorted(changes.items())))
+        return _changed_recipe(recipe, tuple(sorted(changes.items())))
     except TypeError:  # a value that is unhashable: the recipe's own error says more
-        return _made.__wrapped__(recipe, tuple(changes.items()))
+        return _changed_recipe.__wrapped__(recipe, tuple(changes.items()))
 
 
 @lru_cache(maxsize=64)
-def _made(recipe: Recipe, changes: tuple[tuple[str, Any], ...]) -> Recipe:
+def _changed_recipe(recipe: Recipe, changes: tuple[tuple[str, Any], ...]) -> Recipe:
     known = {one.name: getattr(recipe, one.name) for one in fields(recipe) if one.init}
     if unknown := [key for key, _ in changes if key not in known]:
         raise UsageError(f"a recipe has no {unknown[0]!r}; it has {', '.join(known)}")

@@ -272,7 +272,7 @@ async def opened(
     client: Client | str, settings: dict[str, Any], cache: Path | str | None = None
 ) -> AsyncIterator[Client]:
     """Yield the client, with a cache if one is named; close it at the end if it was made here."""
-    model = _made(client, settings)
+    model = _client_of(client, settings)
     try:
         if cache is None:
             yield model
@@ -286,7 +286,7 @@ async def opened(
                 logging.getLogger("tunaeval.runs").warning("%s; no result is lost", fault)
 
 
-def _made(client: Client | str, settings: dict[str, Any]) -> Client:
+def _client_of(client: Client | str, settings: dict[str, Any]) -> Client:
     from tunaeval.endpoint.agents import (  # noqa: PLC0415 - it serves a model over HTTP
         COMMAND,
         CommandClient,

@@ -40,17 +40,11 @@ from tunaeval.files.records import (
 )
 from tunaeval.files.results import RESULTS_FILE, CountedResults, counted_results, state_of
 from tunaeval.reports.sides import RunSource
-from tunaeval.reports.summary import INFRASTRUCTURE, Tally, summarise
+from tunaeval.reports.summary import Tally, summarise
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.roles import Client
-from tunaeval.types.runs import (
-    SCHEMA_VERSION,
-    Report,
-    RunInfo,
-    ScenarioResult,
-    Suite,
-    Summary,
-)
+from tunaeval.types.runs import SCHEMA_VERSION, Report, RunInfo, ScenarioResult, Suite, Summary
+from tunaeval.types.tables import INFRASTRUCTURE
 from tunaeval.types.wanted import wanted_path
 
 from .contact import HOPELESS

@@ -27,13 +27,13 @@ from tunaeval.files.records import replace_document, write_document
 from tunaeval.reports.json import summary_object
 from tunaeval.reports.progress import MOST_BARS, Live
 from tunaeval.reports.ranking import MAX_ERRORS, CellName, Ranking, rank, ranking_object
-from tunaeval.reports.tables import rows_of
 from tunaeval.showing import counted, shows
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.error_budget import ErrorBudget
 from tunaeval.types.messages import Prices
 from tunaeval.types.roles import Client, Parser
-from tunaeval.types.runs import Report, ScenarioResult, Suite, Tabled
+from tunaeval.types.runs import Report, ScenarioResult, Suite, rows_of
+from tunaeval.types.tables import Tabled
 from tunaeval.types.wanted import wanted_path
 
 from .budget import Budget, FirstFailureError

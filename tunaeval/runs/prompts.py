@@ -121,7 +121,7 @@ def asking(
         opening.append({"role": "system", "content": system})
     for example in fitting(examples, suite.tools):
         opening.append({"role": "user", "content": example.question})
-        opening.append({"role": "assistant", "content": _answer(example, ask, form)})
+        opening.append({"role": "assistant", "content": _example_answer(example, ask, form)})
     tools = tuple(suite.tools.as_openai()) if ask == "api" and suite.tools else None
     schema = call_schema(suite.tools) if ask == "schema" else None
     bound = _bound(suite.tools, form, constrain) if constrain and suite.tools else {}
@@ -228,7 +228,7 @@ def _call_text(call: object) -> str:
     return f'<tool_call>\n{{"name": {dumped(name)}, "arguments": {written}}}\n</tool_call>'
 
 
-def _answer(example: Example, ask: Ask, form: str | Format) -> str:
+def _example_answer(example: Example, ask: Ask, form: str | Format) -> str:
     if ask == "schema":
         if not example.calls:
             return dumped({"answer": example.words})

@@ -445,7 +445,7 @@ def _reply(row: JsonObject) -> Reply | TransportFailure | None:
         return _with_usage({"role": "assistant", "content": result}, row)
     if not isinstance(result, list):
         return None
-    calls = [_call(one) for one in result]
+    calls = [_openai_call(one) for one in result]
     known = [one for one in calls if one is not None]
     if len(known) < len(calls):
         return None
@@ -466,14 +466,14 @@ def _step(step: JsonValue) -> Reply:
     """Return a reply of a turn: a text, or calls; what BFCL cannot decode is a text, too."""
     items = [step] if isinstance(step, dict) else step
     if isinstance(items, list) and items and all(isinstance(one, dict) for one in items):
-        pairs = [one if _call(one) else {name: one[name]} for one in items for name in one]
-        calls = [_call(one) for one in pairs]
+        pairs = [one if _openai_call(one) else {name: one[name]} for one in items for name in one]
+        calls = [_openai_call(one) for one in pairs]
         return Reply({"role": "assistant", "content": "", "tool_calls": calls})
     text = step if isinstance(step, str) else json.dumps(step)
     return Reply({"role": "assistant", "content": "" if step == [] else text})
 
 
-def _call(one: JsonValue) -> JsonObject | None:
+def _openai_call(one: JsonValue) -> JsonObject | None:
     """Return a call in OpenAI's shape, from {name: arguments} or from Cohere's shape."""
     if not isinstance(one, dict):
         return None

@@ -132,7 +132,7 @@ def _suites(
         yield title, own if text is None else prompted(own, text, repr(title))
 
 
-def _listed(models: Sequence[str | Client]) -> Sequence[str | Client]:
+def _list_of_models(models: Sequence[str | Client]) -> Sequence[str | Client]:
     if isinstance(models, str):
         raise UsageError(f"models is the text {models!r}; wanted a list of names or clients")
     return models
@@ -149,7 +149,7 @@ async def _columns(
 ) -> list[tuple[str, Client, str | None]]:
     """Return the label, the client, which `stack` closes, and the address of each model."""
     found: list[tuple[str, Client, str | None]] = []
-    for model, address in zip(models, paired(base_urls, len(_listed(models))), strict=True):
+    for model, address in zip(models, paired(base_urls, len(_list_of_models(models))), strict=True):
         using = client if isinstance(model, str) else model
         given = _settings_of(model, address, others)
         made = await stack.enter_async_context(opened(using, given, cache))

@@ -23,7 +23,6 @@ from tunaeval.files.keys import of_environment
 from tunaeval.grammar.format import Format
 from tunaeval.registry import words_with_place
 from tunaeval.reports.replies import keep_tools, kept_tools, reading, tools_of
-from tunaeval.reports.summary import INFRASTRUCTURE
 from tunaeval.types.calls import Tools
 from tunaeval.types.copies import copied
 from tunaeval.types.deadlines import Deadline
@@ -31,6 +30,7 @@ from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.messages import Prices
 from tunaeval.types.roles import Agent, Client, Parser
 from tunaeval.types.runs import Report, Scenario, ScenarioResult, Suite
+from tunaeval.types.tables import INFRASTRUCTURE
 from tunaeval.types.wanted import refusal, wanted_path
 
 from .budget import Budget, FirstFailureError

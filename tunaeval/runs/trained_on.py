@@ -27,10 +27,10 @@ class TrainedOn:
         self._path = path
         with _readable(path):
             path.open("ab").close()
-        self._known = {*_lines(path)}
+        self._known = {*_kept_lines(path)}
 
     def add(self, suite: Suite, scenario: Scenario) -> None:
-        line = _line(suite, scenario)
+        line = _asked_line(suite, scenario)
         if line not in self._known:
             self._known.add(line)
             with self._path.open("ab") as file:
@@ -39,9 +39,9 @@ class TrainedOn:
 
 def refuse_trained(suite: Suite, path: Path) -> None:
     """Raise UsageError if a scenario of the suite is in the file."""
-    known = _lines(path)
+    known = _kept_lines(path)
     names, texts = {one[:2] for one in known}, {one[2] for one in known}
-    lines = [_line(suite, one) for one in suite.scenarios]
+    lines = [_asked_line(suite, one) for one in suite.scenarios]
     if found := [one[1] for one in lines if one[:2] in names or one[2] in texts]:
         more = ", ..." if len(found) > 3 else ""
         raise UsageError(
@@ -54,12 +54,12 @@ def refuse_trained(suite: Suite, path: Path) -> None:
 _KEYS = ("suite", "scenario", "asked")
 
 
-def _line(suite: Suite, scenario: Scenario) -> tuple[str, ...]:
+def _asked_line(suite: Suite, scenario: Scenario) -> tuple[str, ...]:
     asked = json.dumps([scenario.messages, scenario.prompt], sort_keys=True, default=str)
     return (suite.name, scenario.id, hashlib.sha256(asked.encode()).hexdigest())
 
 
-def _lines(path: Path) -> list[tuple[str, ...]]:
+def _kept_lines(path: Path) -> list[tuple[str, ...]]:
     with _readable(path):
         rows = [decoded(line) for line in read_plain(path).splitlines()]
         return [tuple(str(row[key]) for key in _KEYS) for row in rows]

@@ -191,7 +191,7 @@ def _turn(
     state.user = None
     state.steps += bool(calls)
     if not calls or result.content.strip():
-        state.answer = _answer(result, state.asking.ask)
+        state.answer = _answer_text(result, state.asking.ask)
     limit = _limit_reached(state, task)
     if limit == "calls":  # these calls exceed the limit, so they are not run
         return limit
@@ -258,7 +258,7 @@ def _limit_reached(state: _EpisodeState, task: Task) -> Ending | None:
     return "turns" if len(turns) >= limits.turns else None
 
 
-def _answer(result: ParseResult, ask: Ask) -> str:
+def _answer_text(result: ParseResult, ask: Ask) -> str:
     """Return the answer's text; with a schema, it is inside {"answer": text}."""
     words = result.content.strip()
     if ask == "schema" and words.startswith("{"):
@@ -368,7 +368,7 @@ def _user_turns(trial: Trial, turns: Sequence[Turn]) -> Iterator[UserTurn]:
         part = turns[begin:end]
         user = trial.scenario.prompt if begin == 0 else part[0].user or ""
         words = [
-            _answer(turn.read[level], ask)
+            _answer_text(turn.read[level], ask)
             for turn in part
             if not turn.calls or turn.read[level].content.strip()
         ]
@@ -416,12 +416,12 @@ def _failed(task: TaskRecord) -> list[CheckRecord]:
 
 def _level(turns: Sequence[Turn], one: Level, run: Level, *, ok: bool) -> LevelResult:
     passed = ok and all(
-        _plain(turn.read[one].calls) == _plain(turn.read[run].calls) for turn in turns
+        _contents_of(turn.read[one].calls) == _contents_of(turn.read[run].calls) for turn in turns
     )
     return LevelResult(ok=passed, first_attempt_ok=passed)
 
 
-def _plain(calls: Sequence[ToolCall | CallRecord]) -> list[tuple[str, object]]:
+def _contents_of(calls: Sequence[ToolCall | CallRecord]) -> list[tuple[str, object]]:
     return [(call.name, call.arguments) for call in calls]
 
 
@@ -446,7 +446,7 @@ def _turn_again(reply: Reply, was: AttemptRecord, trial: Trial) -> tuple[Turn, b
     """Return a turn as read now, and whether it now has the same calls as those that were run."""
     found = read_turn(reply, trial)
     now = found[trial.options.level].calls
-    is_same = _plain(now) == _plain(was.calls)
+    is_same = _contents_of(now) == _contents_of(was.calls)
     ran = (
         tuple(replace(call, id=one.id) for call, one in zip(now, was.calls, strict=True))
         if is_same

@@ -86,7 +86,7 @@ async def assess(
     kept, but there is no total, because the missing weight is never given to them. Raises
     UsageError for two categories of one name, or for an invalid weight.
     """
-    _check(scorers)
+    _check_names(scorers)
     rules = preset_of(preset)
     history = history_of(transcript, settings)
     verdicts: list[_Verdict] = []
@@ -230,7 +230,7 @@ def _weighed(
     return found
 
 
-def _check(scorers: Sequence[Scorer]) -> None:
+def _check_names(scorers: Sequence[Scorer]) -> None:
     names: list[object] = [scorer.name for scorer in scorers]
     for scorer, name in zip(scorers, names, strict=True):
         if not isinstance(name, str):

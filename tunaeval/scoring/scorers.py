@@ -96,7 +96,7 @@ def is_weight(weight: Any) -> bool:
         return False
 
 
-def _fault(thing: Any) -> str | None:
+def _fault_of(thing: Any) -> str | None:
     """Return what is wrong with a scorer's shape, else with its weight, else None."""
     if fault := _no_scorer(thing):
         return fault
@@ -110,7 +110,7 @@ class _Scorers(Registry[Scorer]):
         return super()._shaped(made, what, name)
 
 
-scorers: Registry[Scorer] = _Scorers("tunaeval.scorers", KIND, builtins=SCORERS, check=_fault)
+scorers: Registry[Scorer] = _Scorers("tunaeval.scorers", KIND, builtins=SCORERS, check=_fault_of)
 
 
 def waits(one: Scorer) -> bool:
@@ -126,7 +126,7 @@ async def verdict_of(one: Scorer, history: History) -> CategoryFinding | Categor
         given = await given if inspect.isawaitable(given) else given
         score = _score(given)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a failed category is a result
-        return failed(f"{this} raised {_words(error)}")
+        return failed(f"{this} raised {_error_words(error)}")
     if score is None:
         return failed(
             f"{this} returned {brief(given)}; wanted a bool, a number from 0 to 1, None, or a "
@@ -163,7 +163,7 @@ def _score(given: object) -> CategoryScore | None:
     )
 
 
-def _words(error: BaseException) -> str:
+def _error_words(error: BaseException) -> str:
     """Describe an exception in one line; if a score is invalid, by the field and its value."""
     if not isinstance(error, ValidationError):
         return words_with_place(error)

@@ -164,7 +164,7 @@ class ScoringSession:
     @contextmanager
     def _ending(self, error: BaseException | None) -> Iterator[None]:
         """Surround the scoring: failures are logged, not raised, and cancellations not delayed."""
-        self._ended_by = None if error is None else _words(error)
+        self._ended_by = None if error is None else _error_words(error)
         try:
             yield
         except Exception as fault:  # noqa: BLE001 - as above
@@ -227,7 +227,7 @@ class ScoringSession:
         return {**settings, "executions": self.executions, "start": self.start}
 
     def _failed(self, fault: Exception) -> None:
-        self.failure = _words(fault)
+        self.failure = _error_words(fault)
         _LOG.warning("the task %.60r was not scored: %s", self.query, self.failure)
 
     def _close(self, error: BaseException | None) -> None:
@@ -246,10 +246,10 @@ class ScoringSession:
         try:
             from .scores import append_score  # noqa: PLC0415 - see the top
 
-            ended_by = None if error is None else _words(error)
+            ended_by = None if error is None else _error_words(error)
             append_score(self._out, self.query, self.score, failure=self.failure, ended_by=ended_by)
         except Exception as fault:  # noqa: BLE001 - as above
-            _LOG.warning("a score could not be written to %s: %s", self._out, _words(fault))
+            _LOG.warning("a score could not be written to %s: %s", self._out, _error_words(fault))
 
 
 def scoring_session(query: str, **settings: Unpack[SessionKeywords]) -> ScoringSession:
@@ -277,7 +277,7 @@ def wrapped(tool: Tool, recorder: Recorder) -> Tool:
     try:
         return wrap_tool(tool, recorder)
     except Exception as fault:  # noqa: BLE001 - as above
-        _LOG.warning("a tool runs without being recorded: %s", _words(fault))
+        _LOG.warning("a tool runs without being recorded: %s", _error_words(fault))
         return tool
 
 
@@ -294,7 +294,7 @@ def routed(tool: Tool, inbox: Inbox) -> Tool:
         for router in routers:
             router.add(inbox)
     except Exception as fault:  # noqa: BLE001 - as above
-        _LOG.warning("a tool runs without being recorded: %s", _words(fault))
+        _LOG.warning("a tool runs without being recorded: %s", _error_words(fault))
     return tool
 
 
@@ -303,7 +303,7 @@ def _is_stop(error: BaseException | None) -> bool:
     return error is not None and not isinstance(error, Exception)
 
 
-def _words(error: BaseException) -> str:
+def _error_words(error: BaseException) -> str:
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001 - an exception's __str__ may raise, too

@@ -124,7 +124,7 @@ def _argument_validity(history: SettledHistory) -> CategoryFinding:
     if not history.calls:
         return CategoryFinding(value=None, reason="no call, so no arguments")
     distinct = {run.key: run for run in history.calls}
-    unfit = {key: fault for key, run in distinct.items() if (fault := _fault(run, tools))}
+    unfit = {key: fault for key, run in distinct.items() if (fault := _arguments_fault(run, tools))}
     bad = [run for run in history.calls if run.key in unfit]
     valid = len(history.calls) - len(bad)
     first = f"; first: {unfit[bad[0].key]}" if bad else ""
@@ -135,7 +135,7 @@ def _argument_validity(history: SettledHistory) -> CategoryFinding:
     )
 
 
-def _fault(run: HistoryCall, tools: Tools) -> str:
+def _arguments_fault(run: HistoryCall, tools: Tools) -> str:
     """Return why a call's original arguments do not fit its tool, or the empty string."""
     spec = tools.get(run.tool)
     if spec is None:

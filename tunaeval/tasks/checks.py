@@ -47,13 +47,13 @@ def read_checks(written: Iterable[Mapping[str, Any] | Check]) -> tuple[Check, ..
     """Return the checks for dictionaries as in a suite. Raises UsageError for an invalid one."""
     if isinstance(written, str | bytes | Mapping) or not isinstance(written, Iterable):
         raise refusal("checks", written, 'a list of checks such as {"file": "a.py", "equals": ""}')
-    read = tuple(_read(one, index) for index, one in enumerate(written))
+    read = tuple(_read_check(one, index) for index, one in enumerate(written))
     if not read:
         raise refusal("checks", [], "one check or more")
     return read
 
 
-def _read(written: Mapping[str, Any] | Check, index: int) -> Check:
+def _read_check(written: Mapping[str, Any] | Check, index: int) -> Check:
     try:
         check = _CHECK.validate_python(written)
     except ValidationError as error:

@@ -277,7 +277,7 @@ def named_by_git(root: Path, parts: Parts) -> str | None:
     texts: list[str] = []
     files: set[Path] = set()
     for top in dict.fromkeys([*([above] if above else []), *tops]):
-        _read(top, texts, files)
+        _collect_values(top, texts, files)
     inside = str(root) + os.sep
     texts = [plain(text.replace(inside, "./")) for text in texts]
     found = _in_texts(parts, texts)
@@ -340,7 +340,7 @@ def _walked(root: Path) -> tuple[list[Path], list[Path]]:
     return tops, links
 
 
-def _read(top: Path, texts: list[str], files: set[Path]) -> None:
+def _collect_values(top: Path, texts: list[str], files: set[Path]) -> None:
     """Collect from a repository's configuration the values that may name files, into `texts`, and
     the files that are certain, into `files`.
     """
@@ -348,7 +348,7 @@ def _read(top: Path, texts: list[str], files: set[Path]) -> None:
     if own.parent != top or own.is_symlink():
         files.add(own)
     folders = {own, own / "hooks"}
-    for origin, key, value in _listed(top, own):
+    for origin, key, value in _config_entries(top, own):
         file = top / origin.removeprefix("file:")
         files.add(file)
         if _NAMES_NO_FILE.fullmatch(key):
@@ -377,7 +377,7 @@ def _directory(top: Path) -> Path:
     return own if os.path.lexists(own) else top
 
 
-def _listed(top: Path, own: Path) -> Iterator[tuple[str, str, str]]:
+def _config_entries(top: Path, own: Path) -> Iterator[tuple[str, str, str]]:
     """Yield the file, the key and the value of each entry of the configuration."""
     try:
         listing = run_command(_LIST, top, output_bytes=_BYTES, seconds=_SECONDS, hidden=None)
@@ -473,7 +473,7 @@ def run_command(
     Raises `WorkspaceError` if it cannot be started.
     """
     environment = {**_ENVIRONMENT, **({"PYTHONSAFEPATH": "1"} if apart else {})}
-    line = _line(words)
+    line = _with_path(words)
     if hidden is not None:
         check_system()
         if sandbox is None:
@@ -499,7 +499,7 @@ def check_system() -> None:
         )
 
 
-def _line(words: Words) -> list[str]:
+def _with_path(words: Words) -> list[str]:
     """Return the words with the path of their program."""
     program = sys.executable if words[0] in {"python", "python3"} else words[0]
     found = program if "/" in program else shutil.which(program, path=_PATH)

@@ -104,7 +104,7 @@ class Confined:
         with self.directory(tuple(above)) as folder, _os_errors(path):
             file = os.open(name, READ_FLAGS, dir_fd=folder)
             try:
-                return _read(file, path, limit)
+                return _read_bytes(file, path, limit)
             finally:
                 os.close(file)
 
@@ -166,7 +166,7 @@ def parts_of(path: str, root: str = "") -> Parts:
     """Return the names in a path within `root`. Raises `WorkspaceError` for any other path."""
     if not isinstance(path, str):
         raise WorkspaceError(f"the path {path!r:.60} is no text")
-    fault = _fault(path)
+    fault = _path_fault(path)
     if fault:
         raise WorkspaceError(f"the path {path!r:.80} {fault}")
     if root and (path == root or path.startswith(root + "/")):
@@ -217,7 +217,7 @@ def walked(confined: Confined, top: Parts) -> Iterator[Parts]:
                 waiting.append((*folder, name))
 
 
-def _fault(path: str) -> str | None:
+def _path_fault(path: str) -> str | None:
     if not path:
         return "is empty"
     if "\0" in path:
@@ -244,7 +244,7 @@ def _opened(fd: int, name: str, parts: Parts, *, make: bool) -> int:
         return os.open(name, _DIRECTORY, dir_fd=fd)
 
 
-def _read(file: int, path: str, limit: int) -> bytes:
+def _read_bytes(file: int, path: str, limit: int) -> bytes:
     status = os.fstat(file)
     check_kind(status, path)
     if status.st_size > limit:

@@ -141,10 +141,10 @@ def _file(check: FileCheck, state: FinalState) -> _Grade:
         text = file.text
     except WorkspaceError as error:
         return _Grade(False, str(error), turn)
-    return _text(text, check, turn, check.file)
+    return _grade_text(text, check, turn, check.file)
 
 
-def _text(text: str, wish: TextWish, turn: int, about: str) -> _Grade:
+def _grade_text(text: str, wish: TextWish, turn: int, about: str) -> _Grade:
     grade = _from_faults([*_text_faults(text, wish)], f"{about} is as wanted", turn, about)
     if grade.ok:
         return grade
@@ -209,8 +209,8 @@ def again(record: CheckRecord) -> CheckRecord:
     return record.model_copy(update={"ok": ok, "reason": reason})
 
 
-def _answer(check: AnswerCheck, state: FinalState) -> _Grade:
-    return _text(state.answer, check.answer, state.turns, "the answer")
+def _grade_answer(check: AnswerCheck, state: FinalState) -> _Grade:
+    return _grade_text(state.answer, check.answer, state.turns, "the answer")
 
 
 def _calls(check: CallsCheck, state: FinalState) -> _Grade:
@@ -281,7 +281,7 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
     )
 
 
-def _made(made: MadeCheck, state: FinalState) -> _Grade:
+def _grade_made(made: MadeCheck, state: FinalState) -> _Grade:
     if made.unmade is not None:
         return _Grade(None, f"the check itself failed: {made.unmade}")
     if made.needs_workspace:
@@ -325,13 +325,13 @@ _KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _G
     AbsentCheck: (lambda check: f"absent {', '.join(check.absent)}", _absent),
     UnchangedCheck: (lambda check: f"unchanged {', '.join(check.unchanged)}", _unchanged),
     CommandCheck: (lambda check: f"command {brief(shlex.join(check.command))}", _command),
-    AnswerCheck: (lambda _: "answer", _answer),
+    AnswerCheck: (lambda _: "answer", _grade_answer),
     CallsCheck: (lambda _: "calls", _calls),
     ClaimsCheck: (lambda check: f"claims {', '.join(check.claims)}", _claims),
     ForbidCheck: (lambda _: "forbid", _forbid),
     ReturnsCheck: (lambda check: f"{_RETURNS}{check.returns}", _returns),
     PythonCheck: (lambda check: f"python {check.python}", _python),
-    MadeCheck: (lambda made: made.label, _made),
+    MadeCheck: (lambda made: made.label, _grade_made),
 }
 """The name of each kind of check in a record, and what grades it."""
 

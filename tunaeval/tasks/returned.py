@@ -127,7 +127,7 @@ def outcomes(
             report = ran((check.returns, arguments), files, check.seconds, hidden, sandbox)
         except WorkspaceError:  # such as a path that is a file and a directory
             report = b""
-        found += _read(report, len(alike))
+        found += _read_outcomes(report, len(alike))
         if found[-1] is None:  # one case without a report decides
             break
     return found + [None] * (len(cases) - len(found))
@@ -165,7 +165,7 @@ def as_text(content: str | bytes) -> str:
     return content if isinstance(content, str) else content.decode(errors="replace")
 
 
-def _read(text: bytes, wanted: int) -> list[JsonObject | None]:
+def _read_outcomes(text: bytes, wanted: int) -> list[JsonObject | None]:
     """Return the outcomes in a report, which may be anything: the program can write it, too."""
     report = decoded_or(text) if len(text) <= _MAX_REPORT else None
     found = report if isinstance(report, list) and len(report) == wanted else [None] * wanted
@@ -176,10 +176,10 @@ def compared(returns: str, cases: Sequence[CaseRecord]) -> tuple[bool, str]:
     """Return whether all outcomes are as wanted, and the first that is not."""
     for case in cases:
         if case.got is None:
-            return False, f"{_call(returns, case)}: its process ended without a report"
+            return False, f"{_call_words(returns, case)}: its process ended without a report"
         if _exact(case.got) != _exact(case.wanted):
-            wanted = f"wanted that it {_words(case.wanted)}"
-            return False, f"{_call(returns, case)} {_words(case.got)}, {wanted}"
+            wanted = f"wanted that it {_outcome_words(case.wanted)}"
+            return False, f"{_call_words(returns, case)} {_outcome_words(case.got)}, {wanted}"
     return True, f"it is as in the reference, in {len(cases)} cases"
 
 
@@ -187,14 +187,14 @@ def _exact(outcome: JsonObject) -> str:
     return json.dumps(outcome, sort_keys=True)
 
 
-def _call(returns: str, case: CaseRecord) -> str:
+def _call_words(returns: str, case: CaseRecord) -> str:
     name = returns.rpartition(":")[2]
     given = ", ".join(brief(one) for one in case.arguments)
     with_files = f" with another {', '.join(case.files)}" if case.files else ""
     return f"{name}({given})"[:120] + with_files if ":" in returns else f"{name}{with_files}"
 
 
-def _words(outcome: JsonObject) -> str:
+def _outcome_words(outcome: JsonObject) -> str:
     match outcome:
         case {"value": value}:
             return f"returns {brief(value)}"

@@ -93,7 +93,7 @@ def check_laws(names: Iterable[str], format: Format | Reader) -> None:  # noqa: 
         refusals, has_written = list[str](), False
 
         @calm
-        @given(example=_written(reader))
+        @given(example=_written_by(reader))
         def calls_keep_the_laws(example: Written) -> None:
             nonlocal has_written
             try:
@@ -183,7 +183,7 @@ def _tools(tape: Tape, meant: Sequence[ToolCall]) -> Tools | None:
     return tools_for(meant) if kind == 2 else few
 
 
-def _written(reader: Reader) -> st.SearchStrategy[Written]:
+def _written_by(reader: Reader) -> st.SearchStrategy[Written]:
     def make(tape: Tape) -> Written:
         form = tape.pick(reader.formats)
         return Written(form, calls_in(tape, form, 1, 3), made.prose(tape), made.prose(tape))

@@ -25,14 +25,14 @@ async def served(path: str, port: int) -> asyncio.Server:
     """Return a server on a Unix socket that passes connections on to a local port."""
 
     async def passed(*near: Any) -> None:
-        await _joined(near, asyncio.open_connection(_HOST, port))
+        await _pass_on(near, asyncio.open_connection(_HOST, port))
 
     if sys.platform == "win32":
         raise OSError("Windows has no sandbox, which alone is served so")
     return await asyncio.start_unix_server(passed, path)
 
 
-async def _joined(near: Any, connecting: Awaitable[Any]) -> None:
+async def _pass_on(near: Any, connecting: Awaitable[Any]) -> None:
     """Pass on what comes at either end of two connections, each a reader and a writer."""
     far: Any = (None, near[1])
     with suppress(OSError):
@@ -55,7 +55,7 @@ async def _main(path: str, port: str, *words: str) -> int:
         return 126
 
     async def passed(*near: Any) -> None:
-        await _joined(near, asyncio.open_unix_connection(path))
+        await _pass_on(near, asyncio.open_unix_connection(path))
 
     await asyncio.start_server(passed, _HOST, int(port))
     child = os.posix_spawn(words[0], words, os.environ, setsigdef=_IGNORED)  # noqa: ASYNC221 - at once

@@ -221,7 +221,7 @@ def _main(parent: str, line: str, hidden: str, watch: str, *words: str) -> int:
         os.close(inside)
         reading.acquire()
         _thread.start_new_thread(_pass_on, (out, int(line), reading))
-    status = _ended(child, _Watch(watch) if watch else None)
+    status = _exit_status(child, _Watch(watch) if watch else None)
     if status is None:
         status, out = _TERMINATE, 0
     end_below(os.getpid())
@@ -235,7 +235,7 @@ def _main(parent: str, line: str, hidden: str, watch: str, *words: str) -> int:
     return code
 
 
-def _ended(child: int, watch: _Watch | None) -> int | None:
+def _exit_status(child: int, watch: _Watch | None) -> int | None:
     """Return the status with which the command has ended, or None at SIGTERM, or when it takes too
     much. Signals are awaited rather than handled, because one that comes just before a call that
     blocks would not end it.

@@ -43,7 +43,7 @@ from tunaeval.types.wanted import wanted_items
 from tunaeval.workers import in_daemon
 
 from .launching import launched
-from .specs import tool_spec
+from .tool_prompts import tool_spec
 
 CONNECT_SECONDS = 60.0
 """Seconds that a server may take to start, to agree on a version, and to list its tools."""
@@ -148,7 +148,7 @@ def read_servers(servers: str | Iterable[str], where: str) -> tuple[str, ...]:
     listed = wanted_items([servers] if isinstance(servers, str) else servers, where, str, "servers")
     for place in listed:
         if not _is_address(place):
-            _words(place)
+            _command_words(place)
     return tuple(listed)
 
 
@@ -156,7 +156,7 @@ def _is_address(place: str) -> bool:
     return place.lower().startswith(("http://", "https://"))
 
 
-def _words(place: str) -> list[str]:
+def _command_words(place: str) -> list[str]:
     try:
         words = shlex.split(place)
     except ValueError as error:  # a quotation that is not closed
@@ -276,7 +276,7 @@ class McpServer:
         server: Any = self.place
         if not _is_address(self.place):
             command, *rest = (
-                word.replace(_WORKSPACE, self._workspace) for word in _words(self.place)
+                word.replace(_WORKSPACE, self._workspace) for word in _command_words(self.place)
             )
             if (found := shutil.which(command)) is None:
                 known = errno.EACCES if Path(command).exists() else errno.ENOENT
@@ -342,11 +342,11 @@ class McpServer:
         error = asked.exception()
         if error is None:
             try:
-                return _read(asked.result())
+                return _read_result(asked.result())
             except ValueError as unreadable:
                 error = unreadable
         if not isinstance(error, MCPError):  # the SDK's own check of the answer
-            words = f"answered the call of {name!r} with {_fault(error)}"
+            words = f"answered the call of {name!r} with {_fault_of_answer(error)}"
             raise self._failed(self._failure(words, "body")) from error
         if error.code in _OF_THE_CALL or not _RESERVED[0] <= error.code <= _RESERVED[1]:
             return McpResult(error.message, is_error=True)
@@ -368,7 +368,7 @@ class McpServer:
             case ToolsError():
                 return self._failure(f"cannot be used: {error}", "body")
             case ValidationError():
-                return self._failure(f"answered with {_fault(error)}", "body")
+                return self._failure(f"answered with {_fault_of_answer(error)}", "body")
             case TimeoutError():
                 return self._failure(f"did not answer within {CONNECT_SECONDS:g} s", "timeout")
             case FileNotFoundError() | PermissionError():
@@ -391,7 +391,7 @@ class McpServer:
         return TransportFailure(f"{self} {words}{quoted}{strays}", kind=kind)
 
 
-def _fault(error: BaseException) -> str:
+def _fault_of_answer(error: BaseException) -> str:
     """Return in words what the SDK found wrong with an answer."""
     words = words_of(error)
     if isinstance(error, ValidationError):
@@ -410,8 +410,8 @@ _OF_THE_CALL = frozenset({-32602, -32601})
 """Reserved codes that are about the call all the same: invalid arguments, an unknown name."""
 
 
-def _read(found: Any) -> McpResult:
-    texts = [text for block in found.content if (text := _text(block))]
+def _read_result(found: Any) -> McpResult:
+    texts = [text for block in found.content if (text := _block_text(block))]
     structured = found.structured_content
     if structured is not None:
         written = json.dumps(structured, allow_nan=False)
@@ -422,7 +422,7 @@ def _read(found: Any) -> McpResult:
     return McpResult("\n".join(texts), bool(found.is_error), structured)
 
 
-def _text(block: Any) -> str:
+def _block_text(block: Any) -> str:
     """Return what a model sees of a part of a result: its text, or what kind of data it is."""
     match block.type:
         case "text":

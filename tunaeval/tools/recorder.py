@@ -81,7 +81,7 @@ class Recorder:
     @property
     def executions(self) -> tuple[ToolExecution, ...]:
         """The executions so far, as a snapshot: later calls do not change it."""
-        return _made(copied(self._state[0]))
+        return _executions_of(copied(self._state[0]))
 
     @property
     def by_call(self) -> dict[str | None, tuple[ToolExecution, ...]]:
@@ -138,7 +138,7 @@ class Recorder:
         """Return the executions and forget them."""
         kept, _ = self._state
         self.clear()
-        return _made(copied(kept))
+        return _executions_of(copied(kept))
 
     def clear(self) -> None:
         """Forget all executions, and the count of the dropped ones."""
@@ -176,7 +176,7 @@ def copied(kept: deque[T]) -> list[T]:
             continue
 
 
-def _made(kept: list[Deferred]) -> tuple[ToolExecution, ...]:
+def _executions_of(kept: list[Deferred]) -> tuple[ToolExecution, ...]:
     return tuple(make(*facts) for _, make, facts in kept)
 
 

@@ -155,13 +155,13 @@ def taker_of(signature: Signature) -> Callable[[JsonObject], dict[str, Any]]:
         try:
             taken = cast("dict[str, Any]", adapter.validate_python(ArgsKwargs((), arguments)))
         except ValidationError as error:
-            raise ValueError(_listed(error)) from error
+            raise ValueError(_fault_words(error)) from error
         return {name: value for name, value in taken.items() if value is not _LEFT_OUT}
 
     return take
 
 
-def _listed(error: ValidationError) -> str:
+def _fault_words(error: ValidationError) -> str:
     faults = error.errors(include_url=False, include_input=False, include_context=False)
     shown = [
         f"{'.'.join(map(str, fault['loc'])) or 'arguments'}: {fault['msg']}" for fault in faults
@@ -364,7 +364,7 @@ def _sphinx(lines: Sequence[str]) -> Iterable[tuple[str, str]]:
     field_, _, text = lines[0][1:].partition(":")
     name = field_.split()[-1].lstrip("*\\")
     if name.isidentifier() and len(field_.split()) > 1:
-        yield name, _words(text, lines[1:])
+        yield name, _paragraph(text, lines[1:])
 
 
 def _sections(kind: str, end: _End, read: _Entries) -> dict[str, _Section]:
@@ -388,12 +388,12 @@ def _entries(lines: Sequence[str], first: _FirstLine) -> Iterator[tuple[str, str
     ]
     ends = [*(at for at, _ in starts), len(lines)][1:]
     for (at, (names, text)), end in zip(starts, ends, strict=True):
-        words = _words(text, lines[at + 1 : end])
+        words = _paragraph(text, lines[at + 1 : end])
         for name in names:
             yield name, words
 
 
-def _words(text: str, below: Sequence[str]) -> str:
+def _paragraph(text: str, below: Sequence[str]) -> str:
     return cleandoc("\n".join([text.strip(), *below])).strip()
 
 

@@ -24,8 +24,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from os import PathLike
 from typing import Any, TypeAlias, overload
 
 from tunaeval.errors import ToolsError
@@ -85,7 +83,7 @@ def to_tools(tools: Tools | Iterable[ToolLike] | str | None) -> Tools | None:
     specs: list[ToolSpec] = []
     at: dict[str, int] = {}
     for index, tool in enumerate(tools):
-        spec = _spec(tool, f"tools[{index}]")
+        spec = spec_of(tool, f"tools[{index}]")
         if spec.name in at:
             raise ToolsError(
                 f"tools[{index}]: the name {spec.name!r} is taken by tools[{at[spec.name]}]; "
@@ -96,48 +94,8 @@ def to_tools(tools: Tools | Iterable[ToolLike] | str | None) -> Tools | None:
     return Tools(specs)
 
 
-def tool_spec(
-    tool: Any,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    prompt: str | PathLike[str] | None = None,
-) -> ToolSpec:
-    """Return the description of a function or of any other tool that `to_tools` reads.
-
-    A function's signature becomes the schema, and its docstring the description. `prompt` is an XML
-    prompt file that replaces the docstring; `name` and `description` replace both. Raises
-    ToolsError for a tool that cannot be described to a model.
-
-    Examples:
-        >>> def read_file(path: str, limit: int = 20) -> str:
-        ...     return path
-        ...
-        >>> tunaeval.tool_spec(read_file).parameters["required"]
-        ['path']
-    """
-    spec = _spec(tool, "the tool", name)
-    if prompt is not None:
-        from .tool_prompts import read_tool_prompt  # noqa: PLC0415 - only needed for prompt files
-
-        reported = read_tool_prompt(prompt)
-        parameters = _described(spec.parameters, reported.parameters)
-        spec = replace(spec, description=reported.description, parameters=parameters)
-    words = spec.description if description is None else description
-    return replace(spec, name=name or spec.name, description=words)
-
-
-def _described(schema: Mapping[str, JsonValue], words: Mapping[str, str]) -> JsonObject:
-    properties = {
-        argument: {**inner, "description": words[argument]}
-        if isinstance(inner, Mapping) and words.get(argument)
-        else inner
-        for argument, inner in schema.get("properties", {}).items()
-    }
-    return {**schema, "properties": properties} if properties else dict(schema)
-
-
-def _spec(tool: object, where: str, name: str | None = None) -> ToolSpec:
+def spec_of(tool: object, where: str, name: str | None = None) -> ToolSpec:
+    """Return the description of one tool; `where` is what errors call it."""
     match tool:
         case ToolSpec():
             _checked_name(tool.name, where)
@@ -281,7 +239,7 @@ def plain_schema(schema: Mapping[str, JsonValue]) -> JsonObject:
     """Return the schema without Arrow's nulls and with JSON schema's type names, as a copy."""
     known = {key: inner for key, inner in schema.items() if inner is not None}
     found = _framed(known) if _is_unframed(known) else known
-    return _plain(found, 0, {})
+    return _plain_copy(found, 0, {})
 
 
 def _is_unframed(schema: Mapping[str, JsonValue]) -> bool:
@@ -319,7 +277,7 @@ def is_short(schema: Mapping[str, JsonValue]) -> bool:
     return not waiting
 
 
-def _plain(schema: Mapping[str, JsonValue], depth: int, known: _Known) -> JsonObject:
+def _plain_copy(schema: Mapping[str, JsonValue], depth: int, known: _Known) -> JsonObject:
     """Return a plain copy. `known` has copies by the schemas' ids: shared parts stay shared."""
     if depth > _DEEPEST:
         return dict(schema)
@@ -345,7 +303,7 @@ def _plain(schema: Mapping[str, JsonValue], depth: int, known: _Known) -> JsonOb
 
 
 def _inner(schema: JsonValue, depth: int, known: _Known) -> JsonValue:
-    return _plain(schema, depth + 1, known) if isinstance(schema, Mapping) else schema
+    return _plain_copy(schema, depth + 1, known) if isinstance(schema, Mapping) else schema
 
 
 def _typed(schema: JsonObject) -> None:

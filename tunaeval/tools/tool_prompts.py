@@ -1,4 +1,4 @@
-"""Prompt files: XML that describes a tool to the model in place of its docstring.
+"""How a tool is described to a model, also by prompt files: XML in place of its docstring.
 
     <tool_prompt>
         <description>Replace text in a file. ...</description>
@@ -15,15 +15,19 @@ elements. What cannot be read raises `ToolsError` with file, line and column.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import cleandoc
 from os import PathLike
+from typing import Any
 from xml.parsers import expat
 
 from tunaeval.errors import ToolsError
 from tunaeval.files.packed_files import read_plain
 from tunaeval.files.plain_files import unread
+from tunaeval.types.calls import JsonObject, JsonValue, ToolSpec
 from tunaeval.types.wanted import wanted_path
+
+from .specs import spec_of
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 100
@@ -72,6 +76,45 @@ def read_tool_prompt(path: str | PathLike[str]) -> ToolPrompt:
         words = unread(file_path, "wanted a file of XML", error)
         raise ToolsError(f"the tool prompt {str(path)!r} {words}") from error
     return prompt_of(text, str(path))
+
+
+def tool_spec(
+    tool: Any,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    prompt: str | PathLike[str] | None = None,
+) -> ToolSpec:
+    """Return the description of a function or of any other tool that `to_tools` reads.
+
+    A function's signature becomes the schema, and its docstring the description. `prompt` is an XML
+    prompt file that replaces the docstring; `name` and `description` replace both. Raises
+    ToolsError for a tool that cannot be described to a model.
+
+    Examples:
+        >>> def read_file(path: str, limit: int = 20) -> str:
+        ...     return path
+        ...
+        >>> tunaeval.tool_spec(read_file).parameters["required"]
+        ['path']
+    """
+    spec = spec_of(tool, "the tool", name)
+    if prompt is not None:
+        reported = read_tool_prompt(prompt)
+        parameters = _described(spec.parameters, reported.parameters)
+        spec = replace(spec, description=reported.description, parameters=parameters)
+    words = spec.description if description is None else description
+    return replace(spec, name=name or spec.name, description=words)
+
+
+def _described(schema: Mapping[str, JsonValue], words: Mapping[str, str]) -> JsonObject:
+    properties = {
+        argument: {**inner, "description": words[argument]}
+        if isinstance(inner, Mapping) and words.get(argument)
+        else inner
+        for argument, inner in schema.get("properties", {}).items()
+    }
+    return {**schema, "properties": properties} if properties else dict(schema)
 
 
 def prompt_of(text: bytes, source: str = "prompt") -> ToolPrompt:

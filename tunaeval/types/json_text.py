@@ -1,8 +1,15 @@
-"""JSON text as values, by the same rules wherever it comes from.
+r"""JSON text as values, by the same rules wherever it comes from.
 
 Integers have any size, lone surrogates are kept, and bytes are UTF-8. NaN, Infinity, numbers beyond
 all floats and nesting that Python cannot follow are no JSON. Of a key that an object has twice, the
 last value counts, or the text is refused.
+
+Values outside plain JSON are written so that they can be read again:
+
+- lone surrogates, which models do write, as the escape `\udXXX`;
+- integers beyond 64 bits unchanged, beyond 2,000 bits as a string in hexadecimal;
+- NaN and infinities as null, as orjson does;
+- values nested deeper than `MAX_DEPTH` as the string `TOO_DEEP`.
 """
 
 from __future__ import annotations
@@ -10,14 +17,21 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Literal, NoReturn, TypeAlias
 
 import orjson
 
+from tunaeval.limits import TOO_DEEP
+from tunaeval.showing import brief, visible
+
 from .calls import JsonObject, JsonValue
+
+MAX_DEPTH = 200
 
 Duplicates: TypeAlias = Literal["last", "refuse"]
 
+_MAX_BITS = 2_000  # 603 digits: Python reads 640 at any setting of its limit
 _WIDE_INTEGER = b"0" * 19  # orjson would silently read more than 64 bits as a float
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 """Turns every digit into a 0: then a search for 19 of them is 20 times as fast as a regex."""
@@ -71,10 +85,63 @@ def written(value: JsonValue) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def encode(record: Mapping[str, JsonValue]) -> bytes:
+    """Return the record as one line of JSON, with its newline."""
+    try:
+        line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:  # orjson takes no lone surrogates, wide integers or deep nesting
+        line = b""
+    # Deep nesting needs as many brackets, and counting those takes almost no time.
+    most = line.count(b"{") + line.count(b"[")
+    if line and (most <= MAX_DEPTH or not _deeper_than(record, MAX_DEPTH)):
+        return line
+    text = json.dumps(_plain(record, MAX_DEPTH), separators=(",", ":"), allow_nan=False)
+    return text.encode("ascii") + b"\n"
+
+
+def call_words(name: str, arguments: JsonObject) -> str:
+    """Return a call on a line, as a programmer would write it."""
+    # Encoded first, because repr fails for integers of 5,000 digits and for very deep lists.
+    plain = decoded(encode(arguments))
+    return visible(f"{name}({', '.join(f'{key}={value!r}' for key, value in plain.items())})")
+
+
 def json_object(text: object) -> JsonObject | None:
     """Return the object that JSON text consists of, or None if it is anything else."""
     found = decoded_or(text)
     return found if isinstance(found, dict) else None
+
+
+def _deeper_than(value: JsonValue, depth: int) -> bool:
+    if not isinstance(value, (dict, list, tuple)):
+        return False
+    if depth == 0:
+        return True
+    for item in (
+        value.values() if isinstance(value, dict) else value
+    ):  # a loop is faster than any(), and this runs for every record
+        if isinstance(item, (dict, list, tuple)) and _deeper_than(item, depth - 1):
+            return True
+    return False
+
+
+def _plain(value: JsonValue, depth: int) -> JsonValue:
+    """Return a copy that `json` can write and read back, by the rules at the top of this file."""
+    match value:
+        case bool() | str() | None:
+            return value
+        case int():
+            return value if value.bit_length() <= _MAX_BITS else hex(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case _ if depth < 0:
+            return TOO_DEEP
+        case Mapping():
+            return {str(key): _plain(item, depth - 1) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item, depth - 1) for item in value]
+        case _:
+            raise TypeError(f"a record has JSON values, not {type(value).__name__}: {brief(value)}")
 
 
 def _unique(pairs: list[tuple[str, JsonValue]]) -> JsonObject:

@@ -51,7 +51,7 @@ def _several_calls(value: object) -> object:
     return (value,) if isinstance(value, str | Mapping | ExpectedCall) else value
 
 
-def _words(value: object) -> object:
+def _refuse_string(value: object) -> object:
     """Return the value, but refuse a command in one string: no shell would split it into words."""
     if not isinstance(value, str):
         return value
@@ -65,7 +65,7 @@ def _words(value: object) -> object:
     )
 
 
-Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_words)]
+Words: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_refuse_string)]
 """A command as a list of words."""
 
 Texts: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_several)]

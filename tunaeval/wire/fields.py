@@ -57,14 +57,14 @@ def identifier(value: JsonValue) -> str | None:
 def json_words(value: JsonValue) -> str:
     """Return any value as JSON text, objects by their fields, or a note why that fails."""
     try:
-        return json.dumps(value, default=_plain, ensure_ascii=False)
+        return json.dumps(value, default=_dumped, ensure_ascii=False)
     except RecursionError:
         return TOO_DEEP
     except Exception as error:  # noqa: BLE001 - an object's own dump may raise anything
         return f"({type(value).__name__} that cannot be written: {type(error).__name__})"
 
 
-def _plain(value: object) -> JsonValue:
+def _dumped(value: object) -> JsonValue:
     dump = get(value, "model_dump")
     if callable(dump):
         return dump()

@@ -107,12 +107,12 @@ def chat_messages(text: str, messages: Iterable[Message]) -> Iterator[JsonObject
                 yield result | ({"is_error": True} if part.is_error else {})
         if rest or not message.parts:
             role = message.role if message.role in {"system", "developer"} else "user"
-            yield {"role": role, "content": _plain(rest)}
+            yield {"role": role, "content": _one_text(rest)}
     if parts:
         yield chat_message(parts)
 
 
-def _plain(parts: Sequence[Part]) -> JsonValue:
+def _one_text(parts: Sequence[Part]) -> JsonValue:
     """Return parts as one text, or as they are if there are others, such as images."""
     if all(part.kind == "text" for part in parts):
         return "".join(part.text for part in parts)

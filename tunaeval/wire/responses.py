@@ -95,7 +95,7 @@ def item_parts(item: object, kind: str, path: str) -> Iterator[Part]:
     """Yield the parts of an item: a call (with its result if it is hosted), a result, a text."""
     lacks = missing(item, WANTED.get(kind, {}))
     if kind in CALLS:
-        yield from _call(item, kind, path, lacks)
+        yield from _call_parts(item, kind, path, lacks)
     elif kind.endswith(_OUTPUT):
         yield _result(item, get(item, "call_id"), kind, path, lacks)
     elif kind == "compaction":
@@ -109,13 +109,13 @@ def item_parts(item: object, kind: str, path: str) -> Iterator[Part]:
         yield Part("unknown", type=kind, given=item, path=path)
 
 
-def _call(item: object, kind: str, path: str, lacks: tuple[str, ...]) -> Iterator[Part]:
+def _call_parts(item: object, kind: str, path: str, lacks: tuple[str, ...]) -> Iterator[Part]:
     field, call_id = CALLS[kind]
     name, hosted = get(item, "name"), kind in HOSTED or get(item, "execution") == "server"
     known = get(item, call_id) if kind == f"{_SEARCH}_call" else first(item, (call_id, "id"))
     named = name if name is not None or kind == "function_call" else kind.removesuffix("_call")
     yield Part(
-        "call", "", named, _object(get(item, field), field), known, type=kind, given=item,
+        "call", "", named, _as_object(get(item, field), field), known, type=kind, given=item,
         path=path, missing=lacks, hosted=hosted,
     )  # fmt: skip
     if kind in HOSTED:
@@ -130,7 +130,7 @@ def _result(item: object, call_id: JsonValue, kind: str, path: str, lacks: tuple
     )  # fmt: skip
 
 
-def _object(arguments: JsonValue, field: str) -> JsonValue:
+def _as_object(arguments: JsonValue, field: str) -> JsonValue:
     """Return the arguments as an object; other values are put under the name of their field."""
     if field == "arguments" or arguments is None or isinstance(arguments, dict):
         return arguments
@@ -177,7 +177,7 @@ def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
     kind = word(event.get("type"))
     what, _, how = kind.rpartition(".")
     if what in _STREAMED and how in {"delta", "done"}:
-        yield _text(event, _STREAMED[what], how)
+        yield _text_fragment(event, _STREAMED[what], how)
     elif what in _ARGUMENTS and how in {"delta", "done"}:
         yield _arguments(event, _ARGUMENTS[what], how)
     elif what == "response.output_item" and how in {"added", "done"}:
@@ -188,7 +188,7 @@ def fragments(event: Mapping[str, JsonValue]) -> Iterator[Fragment]:
         yield from _whole(event, "")
 
 
-def _text(event: Mapping[str, JsonValue], what: FragmentKind, how: str) -> Fragment:
+def _text_fragment(event: Mapping[str, JsonValue], what: FragmentKind, how: str) -> Fragment:
     field = "delta" if how == "delta" else "refusal" if what == "refusal" else "text"
     text, key = event.get(field), _place(event)
     if not isinstance(text, str):
@@ -213,7 +213,7 @@ def _arguments(event: Mapping[str, JsonValue], field: str, how: str) -> Fragment
 def _item(item: JsonValue, event: Mapping[str, JsonValue], how: str) -> Iterator[Fragment]:
     """Yield a call that is announced, or is repeated whole at its end."""
     kind = word(get(item, "type"))
-    part = next(_call(item, kind, "", ())) if kind in CALLS else None
+    part = next(_call_parts(item, kind, "", ())) if kind in CALLS else None
     if part is None or part.hosted:
         return
     field, call_id = CALLS[kind]

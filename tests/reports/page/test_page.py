@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from tests.reports.page.made_runs import ANSWERS, READ, made_run, multiplied, report_of
-from tunaeval.files.records import encode
 from tunaeval.reports.page.html import page_writer
 from tunaeval.reports.page.scenario import SHORT_CHARACTERS, Viewer
+from tunaeval.types.json_text import encode
 
 _POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
 

@@ -13,7 +13,7 @@ from tunaeval import Executor, ToolCall, mcp_tools, to_tools
 from tunaeval.errors import ToolsError, TransportFailure, UsageError
 from tunaeval.tools import mcp
 from tunaeval.tools.mcp import McpResult, McpServer, read_servers, shown_place
-from tunaeval.tools.specs import tool_spec
+from tunaeval.tools.tool_prompts import tool_spec
 
 Raw = Callable[..., str]
 

@@ -344,7 +344,7 @@ def _adapted(names: Iterable[str], document: object) -> tuple[Conversation, ...]
 
 def _adapted_item(item: object, name: str, adapter: Adapter) -> Conversation:
     try:
-        (read,) = _read(item, None, "messages", 0)
+        (read,) = _read_thing(item, None, "messages", 0)
     except (UsageError, ValueError) as error:
         raise returned(adapter, "adapter", brief(item), f"{_TRANSCRIPTS} ({error})") from error
     return read if isinstance(item, Conversation) else replace(read, shape=name)
@@ -391,7 +391,7 @@ def read_conversations(document: object, *, shape: str | None = None) -> tuple[C
             raise UsageError(f"messages is {brief(document)}, which is no {shape} document")
     else:
         try:
-            found = tuple(_read(document, shape, "messages", 0))
+            found = tuple(_read_thing(document, shape, "messages", 0))
         except UsageError:
             others = _adapted(adapters.names(), document) if shape is None else None
             if others is None:
@@ -425,7 +425,7 @@ def refuse_silence(conversation: Conversation, where: str = "messages") -> None:
         )
 
 
-def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[Conversation]:
+def _read_thing(thing: object, shape: str | None, where: str, depth: int) -> Iterator[Conversation]:
     conversation = thing if isinstance(thing, Conversation) else read_plain(thing, shape)
     if conversation is not None:
         yield conversation
@@ -448,10 +448,10 @@ def _read(thing: object, shape: str | None, where: str, depth: int) -> Iterator[
             yield read_messages(items, meant, where=where)
             return
         for index, item in enumerate(items):
-            for one in _read(item, shape, f"{where}[{index}]", depth + 1):
+            for one in _read_thing(item, shape, f"{where}[{index}]", depth + 1):
                 yield one if item is one else within(one, f"/{index}")
     elif _placed_messages(thing) is None and (key := _inner_document(thing)) is not None:
-        for one in _read(get(thing, key), shape, f"{where}.{key}", depth + 1):
+        for one in _read_thing(get(thing, key), shape, f"{where}.{key}", depth + 1):
             yield _with_unread(within(one, f"/{key}"), thing, [f"/{key}"])
     else:
         yield _read_holder(thing, meant, where)
@@ -633,17 +633,17 @@ def event_files(folder: str) -> list[str]:
 
 def _documents(data: bytes, file: str) -> list[tuple[str, JsonValue]]:
     """Return the documents in a file, each with its line: one in all, or one on each line."""
-    text = _decoded(data, file)
+    text = _decoded_text(data, file)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return _lines(text, file, error)
+        return _json_lines(text, file, error)
     if isinstance(document, dict) and not holds_transcript(document):
         document = [document]
     return [("", document)]
 
 
-def _lines(text: str, file: str, whole: Exception) -> list[tuple[str, JsonValue]]:
+def _json_lines(text: str, file: str, whole: Exception) -> list[tuple[str, JsonValue]]:
     values: list[tuple[str, JsonValue]] = []
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):
@@ -653,16 +653,16 @@ def _lines(text: str, file: str, whole: Exception) -> list[tuple[str, JsonValue]
             values.append((f"line {number}", json.loads(line)))
         except (ValueError, RecursionError) as error:
             if values and number == len(lines):  # its writer was ended in the middle of it
-                return [*_joined(values), (f"line {number}", _CUT)]
+                return [*_joined_lines(values), (f"line {number}", _CUT)]
             if values:
                 raise _not_json(f"{file}, line {number}", error, line) from error
             raise _not_json(file, whole, text.lstrip()) from whole  # it is not JSON lines either
     if not values:
         raise UsageError(f"{file}: it is empty; {_WANTED_FILE}")
-    return _joined(values)
+    return _joined_lines(values)
 
 
-def _joined(values: list[tuple[str, JsonValue]]) -> list[tuple[str, JsonValue]]:
+def _joined_lines(values: list[tuple[str, JsonValue]]) -> list[tuple[str, JsonValue]]:
     """Return the documents on the lines: one on each, or all lines together as one."""
     spans = [row.fits for row in _DOCUMENTS if row.shape in _SPANS]
     if all(holds_transcript(one) and not any(fits(one) for fits in spans) for _, one in values):
@@ -677,7 +677,7 @@ def _not_json(where: str, error: Exception, text: str) -> UsageError:
     return UsageError(f"{where}: not JSON ({error}), found {text[:60]!r}{cut}; {_WANTED_FILE}")
 
 
-def _decoded(data: bytes, file: str) -> str:
+def _decoded_text(data: bytes, file: str) -> str:
     encoding = json.detect_encoding(data)
     try:
         return data.decode(encoding)

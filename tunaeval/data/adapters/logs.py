@@ -779,7 +779,7 @@ def _read_history(message: object, reading: Reading) -> None:
     is_demo = get(message, "is_demo") is True
     answered = next(map(identifier, listed(get(message, "tool_call_ids"))), None)
     if role == "user" and get(message, "message_type") in (None, "observation") and not is_demo:
-        answered = next(iter(_made(reading)), None)
+        answered = next(iter(_made_ids(reading)), None)
     if answered is not None:
         reading.answer(answered, result_words(content, chat.KINDS), None)
         return
@@ -800,11 +800,11 @@ def _read_last_steps(history: Iterable[object], steps: list[JsonValue], reading:
         if action:
             reading.say("assistant", word(get(step, "response")))
             reading.call(_SHELL, {"command": action}, reading.waiting_id(_SHELL))
-        for answered in _made(reading):
+        for answered in _made_ids(reading):
             reading.answer(answered, word(get(step, "observation")), None)
 
 
-def _made(reading: Reading) -> list[str | None]:
+def _made_ids(reading: Reading) -> list[str | None]:
     """Return the ids of the calls in the text of the last reply, which have no ids of their own."""
     return [one for one in reading.calls if str(one).startswith(f"{_SHELL}-")]
 
@@ -835,7 +835,7 @@ def read_mini(message: object, reading: Reading) -> None:
         code = text[len(_CODE[0]) :].partition(_CODE[1])[0].strip()
     known = identifier(first(message, ("tool_call_id", "call_id")))
     is_done = role == _EXIT and get(extra, "exit_status") == _SUBMITTED
-    calls = _made(reading) if why is None and role != _EXIT else []
+    calls = _made_ids(reading) if why is None and role != _EXIT else []
     failed = None if code is None or get(extra, "exception_info") == _LEFT else str(code) != "0"
     if is_done or why == _REFUSED:
         calls, failed = reading.calls, not is_done

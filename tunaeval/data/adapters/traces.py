@@ -413,14 +413,14 @@ def _messages_in(span: TraceSpan) -> Iterator[tuple[bool, JsonObject]]:
     """Yield the messages in a span's events, and whether each is the reply."""
     for name, fields in span.events:
         if name in KNOWN["otel"]["events"]:
-            yield False, _plain({"role": name.split(".")[1], **fields})
+            yield False, _event_message({"role": name.split(".")[1], **fields})
         elif name == _CHOICE:
             inner = fields_of(fields.get("message"))
             kept = inner if isinstance(inner, Mapping) else {"content": inner}
-            yield True, _plain({"role": "assistant", **fields, **kept})
+            yield True, _event_message({"role": "assistant", **fields, **kept})
 
 
-def _plain(fields: JsonObject) -> JsonObject:
+def _event_message(fields: JsonObject) -> JsonObject:
     """Return an event's fields as a chat message; the id of a tool's event is the call's id."""
     kept = {key: fields.get(key) for key in ("role", "content") if fields.get(key) is not None}
     calls = fields_of(fields.get("tool_calls"))

@@ -427,7 +427,7 @@ _ARGUMENTS = (
 
 
 @cache
-def _plain() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+def _plain_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """The patterns of plain arguments, of one of them, and of an item; few texts need them."""
     return re.compile(_ARGUMENTS), re.compile(_ARGUMENT), re.compile(_SCALAR)
 
@@ -438,7 +438,7 @@ def plain_arguments(text: str, at: int) -> tuple[JsonObject, int] | None:
     Arguments are plain if each has a name of its own and its value is a string without escapes, a
     short number, `True`, `False`, `None`, or a list of these. `PythonReader` gives the same result.
     """
-    whole, each, _ = _plain()
+    whole, each, _ = _plain_patterns()
     found = whole.match(text, at)
     if found is None:
         return None
@@ -451,6 +451,6 @@ def _plain_value(written: str) -> JsonValue:
     if written[0] in "'\"":
         return written[1:-1]
     if written[0] == "[":
-        return [_plain_value(item) for item in _plain()[2].findall(written)]
+        return [_plain_value(item) for item in _plain_patterns()[2].findall(written)]
     value: JsonValue = orjson.loads(machine.PYTHON_WORDS.get(written, written))
     return value

@@ -148,17 +148,17 @@ def parts_of(schema: Schema, root: object) -> Iterator[object | LookupError]:
     """Yield the schemas that apply in addition to this one: those of `$ref` and `allOf`."""
     if "$ref" in schema:
         yield resolved(schema["$ref"], root)
-    yield from _listed(schema.get("allOf"))
+    yield from _items_of(schema.get("allOf"))
 
 
 def alternatives_of(schema: Schema) -> Iterator[list[object]]:
     """Yield the lists of schemas of which one has to fit: `anyOf`, and `oneOf` treated alike."""
     for keyword in _ALTERNATIVES:
-        if options := _listed(schema.get(keyword)):
+        if options := _items_of(schema.get(keyword)):
             yield options
 
 
-def _listed(keyword: object) -> list[object]:
+def _items_of(keyword: object) -> list[object]:
     return [*keyword] if isinstance(keyword, list | tuple) else []
 
 

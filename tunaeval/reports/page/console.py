@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TextIO
 
 from tunaeval.reports.console import page_on, print_lines
-from tunaeval.reports.tables import verdict_of
 from tunaeval.showing import counted, visible
+from tunaeval.types.tables import verdict_of
 
 from .scenario import (
     CALL,

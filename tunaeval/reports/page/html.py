@@ -41,21 +41,19 @@ from tunaeval.reports.ranking import (
     table_rows,
 )
 from tunaeval.reports.sides import source_of
-from tunaeval.reports.summary import expected_tools, source_of_format
-from tunaeval.reports.tables import RunsWriter, verdict_of
-from tunaeval.reports.wording import (
-    answered_words,
-    asked_with,
-    expected_words,
-    got_words,
-    reactions,
-    remarks,
-    share,
-)
+from tunaeval.reports.tables import RunsWriter
+from tunaeval.reports.wording import answered_words, asked_with, reactions, remarks, share
 from tunaeval.showing import counted, visible
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import LEVELS
 from tunaeval.types.runs import Rate, Report
+from tunaeval.types.tables import (
+    expected_tools,
+    expected_words,
+    got_words,
+    source_of_format,
+    verdict_of,
+)
 
 from .scenario import WENT_WRONG, AttemptView, MarkedPiece, ScenarioView, Viewer, hidden
 
@@ -359,14 +357,14 @@ def _result_row(run: int, view: ScenarioView, names: dict[str, int]) -> list[Jso
         None if result.latency_seconds is None else round(result.latency_seconds, 3),
         result.completion_tokens,
         visible(view.prompt, PROMPT_CHARACTERS),
-        _call(expected_words(result.expected)),
-        _call(got_words(result)),
+        _call_cell(expected_words(result.expected)),
+        _call_cell(got_words(result)),
         len(result.repairs),
         result.index,
     ]
 
 
-def _call(words: str) -> str:
+def _call_cell(words: str) -> str:
     return visible(hidden(words[:_SEARCHED]), CALL_CHARACTERS)
 
 

@@ -18,12 +18,12 @@ from typing import TypeAlias
 
 from tunaeval.errors import TunaevalError
 from tunaeval.files.keys import with_keys_covered
-from tunaeval.files.records import decode, encode
+from tunaeval.files.records import decode
 from tunaeval.matching.calls import Verdict, match
 from tunaeval.reports.replies import Replies
-from tunaeval.reports.summary import REACTIONS
 from tunaeval.types.calls import JsonObject, JsonValue, Span, ToolCall, Tools
 from tunaeval.types.exchange import text_of
+from tunaeval.types.json_text import encode
 from tunaeval.types.parsing import ParseResult
 from tunaeval.types.runs import (
     AttemptRecord,
@@ -34,6 +34,7 @@ from tunaeval.types.runs import (
     ScenarioResult,
     TaskRecord,
 )
+from tunaeval.types.tables import REACTIONS
 from tunaeval.wire.chat import items_in as listed
 
 WENT_WRONG = "where it went wrong first"

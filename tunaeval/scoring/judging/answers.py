@@ -67,7 +67,7 @@ def read_answers(
         found = _found(_bare(text), names, scale, by_schema=by_schema)
     except _NoVerdictError as why:
         return dict.fromkeys(names, JudgedScore(None, str(why)))
-    return {name: _answer(found[name], scale, by_schema=by_schema) for name in names}
+    return {name: _judged_score(found[name], scale, by_schema=by_schema) for name in names}
 
 
 def _found(
@@ -84,7 +84,7 @@ def _found(
     return found
 
 
-def _answer(found: JsonValue, scale: int, *, by_schema: bool) -> JudgedScore:
+def _judged_score(found: JsonValue, scale: int, *, by_schema: bool) -> JudgedScore:
     try:
         _check_keys(found, _KEYS)
         share = _whole_share if by_schema else _share

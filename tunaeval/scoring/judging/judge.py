@@ -104,7 +104,7 @@ class Judge:
     boundary_seed: int | None = None
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check_judge(self)
         object.__setattr__(self, "categories", tuple(self.categories))
         if isinstance(self.calibration, str | Path):
             object.__setattr__(self, "calibration", Calibration.read(Path(self.calibration)))
@@ -214,7 +214,7 @@ class Judge:
         for one in ways:
             kept = None if cache is None else await cache.get(digest_of(self._asked(one)))
             if kept is not None:
-                return _read(kept, cached=True, by_schema=one.schema is not None)
+                return _read_judgement(kept, cached=True, by_schema=one.schema is not None)
         word = boundary(self.boundary_seed, digest_of(self._asked(base)).hex())
         try:
             async with asyncio.timeout(self.deadline_seconds):
@@ -229,7 +229,7 @@ class Judge:
         if (cache := self._known_cache()) is not None:
             asked = base if by_schema else replace(base, schema=None)
             await cache.put(digest_of(self._asked(asked)), reply)
-        return _read(reply, cached=False, by_schema=by_schema)
+        return _read_judgement(reply, cached=False, by_schema=by_schema)
 
     def _known_cache(self) -> ReplyCache | None:
         """Return the cache, or None if the model has no name: it may be another model tomorrow."""
@@ -284,7 +284,7 @@ class _Result(NamedTuple):
     by_schema: bool = False
 
 
-def _read(reply: Reply, *, cached: bool, by_schema: bool) -> _Result:
+def _read_judgement(reply: Reply, *, cached: bool, by_schema: bool) -> _Result:
     message = reply.message
     text = text_of(message.get("content"))
     fault = None
@@ -314,7 +314,7 @@ def _decided(
     value, times = Counter(values).most_common(1)[0]
     if 2 * times > len(votes):
         return value
-    return f"no majority among the votes {_listed(values)}"
+    return f"no majority among the votes {_figures(values)}"
 
 
 def _reason(value: float, votes: Sequence[JudgeVote], record: JudgeRecord) -> str:
@@ -324,7 +324,7 @@ def _reason(value: float, votes: Sequence[JudgeVote], record: JudgeRecord) -> st
     parts = [f"{record.model or record.client} judges: {words}", record.calibration]
     if len(votes) > 1:
         values = [vote.value for vote in given if vote.value is not None]
-        parts.append(f"votes {_listed(values)}, spread {record.spread:.2f}")
+        parts.append(f"votes {_figures(values)}, spread {record.spread:.2f}")
     if len(given) < len(votes):
         parts.append(f"{len(votes) - len(given)} of {len(votes)} votes gave no verdict")
     orders = {
@@ -339,7 +339,7 @@ def _reason(value: float, votes: Sequence[JudgeVote], record: JudgeRecord) -> st
     return "; ".join(parts)
 
 
-def _listed(values: Sequence[float]) -> str:
+def _figures(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.2f}" for value in values)
 
 
@@ -351,7 +351,7 @@ def _idle(name: str) -> CategoryScore:
     )
 
 
-def _check(judge: Judge) -> None:
+def _check_judge(judge: Judge) -> None:
     client: object = judge.client  # untyped, because mypy believes these checks to be always true
     if not isinstance(client, Client):
         raise UsageError(

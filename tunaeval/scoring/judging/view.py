@@ -23,12 +23,12 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import NamedTuple
 
-from tunaeval.files.records import encode
 from tunaeval.scoring.history import history_of
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.conversations import Transcript
 from tunaeval.types.history import HistoryCall
+from tunaeval.types.json_text import encode
 from tunaeval.types.messages import Message
 from tunaeval.types.wanted import wanted_count
 
@@ -195,7 +195,7 @@ def _message(index: int, message: Message, shown: Shown) -> _ShownLine:
         fields["reasoning"], cut = _cut(message.reasoning, shown.message_characters)
         left_out += cut
     if message.tool_calls:
-        calls = [_call(call.name, call.arguments, shown) for call in message.tool_calls]
+        calls = [_shown_call(call.name, call.arguments, shown) for call in message.tool_calls]
         fields["calls"] = [call for call, _ in calls[:_MOST_CALLS]]
         left_out += sum(cut for _, cut in calls)
         if len(calls) > _MOST_CALLS:
@@ -213,7 +213,7 @@ def _calls(view: View, transcript: Transcript, shown: Shown) -> None:
 
     def line(number: int) -> _ShownLine:
         run, arguments = runs[number]
-        call, cut = _call(run.tool, arguments, shown)
+        call, cut = _shown_call(run.tool, arguments, shown)
         result = None if run.result_message is None else transcript.messages[run.result_message]
         fields: JsonObject = {"call": number + 1, "message": run.message, **call}
         fields["ended"] = _ended(run)
@@ -275,7 +275,7 @@ _SECTIONS: Mapping[str, Callable[[View, Transcript, Shown], None]] = {
 }
 
 
-def _call(tool: str, arguments: JsonValue, shown: Shown) -> tuple[JsonObject, int]:
+def _shown_call(tool: str, arguments: JsonValue, shown: Shown) -> tuple[JsonObject, int]:
     """Return a call's tool and arguments, long ones cut, and the number of characters left out."""
     text, value = written(arguments)
     kept, cut = _cut(text, max(1, shown.message_characters // _CALL_SHARE))

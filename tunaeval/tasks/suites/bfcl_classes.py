@@ -92,7 +92,7 @@ class Instances:
                 return f"{_ERROR}{key} is too large"
         is_precise = "precision" in named and _PRECISE.acquire(timeout=1)
         try:
-            return _text(self.methods[name](*positional, **copied(dict(named))))
+            return _as_text(self.methods[name](*positional, **copied(dict(named))))
         except BaseException as error:  # noqa: BLE001 - in a thread, where Ctrl-C never arrives
             return f"{_ERROR}{error}"
         finally:
@@ -110,7 +110,7 @@ class Instances:
         return None
 
 
-def _text(value: object) -> str:
+def _as_text(value: object) -> str:
     if isinstance(value, dict):
         with suppress(Exception):
             return json.dumps(value)
@@ -157,13 +157,13 @@ def judge(state: FinalState) -> tuple[bool, str]:
     ours, theirs = Instances(task), Instances(task)
     seen: list[str] = []
     for number, (turn, gold) in enumerate(zip(turns, wanted, strict=True), 1):
-        fault = _fault(turn, gold, ours, theirs, seen)
+        fault = _turn_fault(turn, gold, ours, theirs, seen)
         if fault is not None:
             return False, f"turn {number} of the user: {fault}"
     return True, "states and results are as wanted in each turn of the user"
 
 
-def _fault(
+def _turn_fault(
     turn: UserTurn, gold: Sequence[str], ours: Instances, theirs: Instances, seen: list[str]
 ) -> str | None:
     seen += [ours.result(call.name, call.arguments) for call in turn.calls]

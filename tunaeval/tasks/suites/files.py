@@ -24,6 +24,8 @@ from tunaeval.showing import brief
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.json_text import decoded
 
+from .yaml import read_yaml
+
 MAX_BYTES = 64 * 1024 * 1024
 HEADER_KEYS = frozenset(
     {"name", "description", "catalogue", "tools", "paths", "system_prompt", "system_prompt_file"}
@@ -184,8 +186,6 @@ def known_keys(keys: Iterable[str], known: Iterable[str], kind: str, place: Plac
 
 
 def _yaml(text: str, file: SuiteFile) -> SuiteFile:
-    from .yaml import read_yaml  # noqa: PLC0415 - 20 ms that a suite of JSON does not need
-
     with file.place.named_in(ValueError):
         value = read_yaml(text)
     return _document(value, file)

@@ -140,7 +140,7 @@ class Variables:
     def _rows(self, given: JsonValue, at: Place) -> _Rows:
         """Return the rows of a scenario's `vars`: a list, an object, or the name of a file."""
         if isinstance(given, list | dict):
-            return _listed(given, at, "")
+            return _listed_rows(given, at, "")
         suffix = PurePosixPath(given).suffix.lower() if isinstance(given, str) else ""
         if suffix not in (".csv", ".json", ".jsonl"):
             wanted = "a list of rows, an object, or the name of a .csv, .json or .jsonl file"
@@ -150,7 +150,7 @@ class Variables:
             return _csv_rows(text, place)
         if suffix == ".jsonl":
             return ((f"{given}, {at.row}", row) for at, row in json_lines(text, place))
-        return _listed(read_json(text, place), place, f"{given}, ")
+        return _listed_rows(read_json(text, place), place, f"{given}, ")
 
 
 def prompted(suite: Suite, text: str, name: str) -> Suite:
@@ -269,7 +269,7 @@ def _in_id(own: JsonObject, digest: bytes, *, in_order: bool, is_csv: bool) -> s
     return "-".join(filter(None, (shown[:_MAX_ID], digest.hex()[:12])))
 
 
-def _listed(given: JsonValue, at: Place, label: str) -> _Rows:
+def _listed_rows(given: JsonValue, at: Place, label: str) -> _Rows:
     """Yield the rows of a list, or every combination of the items of an object's lists."""
     rows = given
     if isinstance(given, dict):

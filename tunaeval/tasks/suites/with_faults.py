@@ -39,7 +39,7 @@ def with_faults(suite: Suite, faults: FaultAxis | str | PathLike[str]) -> Suite:
     `TASK+NAME`, the tag is `fault:NAME`, and each original task is one group. Raises SuiteError for
     a suite with single questions, and UsageError, with the place, for an invalid fault.
     """
-    axis, place = _read(faults)
+    axis, place = _read_axis(faults)
     plain = [one.id for one in suite.scenarios if one.task is None]
     if plain:
         raise SuiteError(
@@ -63,10 +63,10 @@ def with_faults(suite: Suite, faults: FaultAxis | str | PathLike[str]) -> Suite:
     return suite.with_(name=f"{suite.name}+faults", scenarios=tuple(scenarios))
 
 
-def _read(
+def _read_axis(
     faults: FaultAxis | str | PathLike[str],
 ) -> tuple[dict[str, tuple[StatedFault, ...]], Place]:
-    written, place = _written(faults)
+    written, place = _stated_faults(faults)
     try:
         axis = _AXIS.validate_python(written)
     except ValidationError as error:
@@ -78,7 +78,7 @@ def _read(
     return axis, place
 
 
-def _written(faults: FaultAxis | str | PathLike[str]) -> tuple[object, Place]:
+def _stated_faults(faults: FaultAxis | str | PathLike[str]) -> tuple[object, Place]:
     if isinstance(faults, Mapping):
         return faults, Place("faults")
     if not isinstance(faults, str | PathLike):

@@ -34,7 +34,7 @@ class ExpectedInFile(Expected):
 
     def __init__(self, path: Path, *, update: bool = False) -> None:
         self._path, self._update = path, update
-        self._document = _read(path)
+        self._document = _read_expected(path)
         self._compared: list[ToolCall] | None = None
         self._given: object = None
         try:
@@ -87,7 +87,7 @@ def _expected(document: JsonObject) -> Expected:
     return expect(*document["calls"], **more)
 
 
-def _read(path: Path) -> JsonObject | None:
+def _read_expected(path: Path) -> JsonObject | None:
     try:
         document: Any = json.loads(read_plain(path))
     except FileNotFoundError:

@@ -32,7 +32,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[ModelEndpoint]:
     """Yield the endpoint of this test, and fail the test for its faults afterwards."""
     node: Any = request.node
     try:
-        made = _made(node, request.config)
+        made = _made_endpoint(node, request.config)
     except TunaevalError as error:
         raise pytest.fail.Exception(str(error), pytrace=False) from None
     try:
@@ -56,7 +56,7 @@ def fault_of(model: ModelEndpoint) -> str | None:
     return next(iter((*missing, *model.unanswered, *idle, *unused)), None)
 
 
-def _made(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
+def _made_endpoint(node: pytest.Item, config: pytest.Config) -> ModelEndpoint:
     settings = _marker_settings(node)
     script, faults = settings.get("script"), settings.get("faults", ())
     used: dict[str, Any] = {"leftover": settings.get("leftover", "fail")}

@@ -194,7 +194,7 @@ def _answers(
         if same not in readers:
             readers[same] = _reader(parser, tools, reply)
         read = readers[same]
-        yield _ended(episode(Trial(scenario, tools, read, options), wording), reply)
+        yield _null_result(episode(Trial(scenario, tools, read, options), wording), reply)
 
 
 def _reader(parser: Parser, tools: Tools, reply: Reply) -> Read:
@@ -207,7 +207,7 @@ def _reader(parser: Parser, tools: Tools, reply: Reply) -> Read:
     return lambda _reply, level: known[level]
 
 
-def _ended(talk: Episode, reply: Reply) -> ScenarioResult:
+def _null_result(talk: Episode, reply: Reply) -> ScenarioResult:
     """Return the result of a scenario in which every request gets the same reply."""
     next(talk)
     while True:
