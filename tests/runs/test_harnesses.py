@@ -12,9 +12,10 @@ import pytest
 
 import tunaeval
 from tunaeval import RunOptions, ScriptedClient
-from tunaeval.errors import PluginError, UnknownNameError, UsageError
+from tunaeval.errors import ClientSetupError, PluginError, UnknownNameError, UsageError
 from tunaeval.registry import Registry
 from tunaeval.runs import harnesses
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client, Harness, Parser
 from tunaeval.types.runs import Report, Suite
 from tunaeval.types.shapes import maker_of
@@ -188,3 +189,18 @@ def test_the_command_line_runs_an_installed_harness_by_its_name(tmp_path: Path) 
     refused = command(*asked, "--harness", "backwards", "--max-requests", "3")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "'backwards' of backwards 1.0 takes no budget" in refused.stderr
+
+
+def test_looking_for_an_event_loop_is_no_context_of_what_a_run_raises() -> None:
+    """Inspect AI reports the innermost context of an exception, which would be that look."""
+
+    class Refused(ScriptedClient):
+        async def complete(self, request: Request) -> Reply:  # noqa: ARG002 - as it is called
+            raise ClientSetupError("no key")
+
+    with pytest.raises(ClientSetupError, match="no key") as caught:
+        tunaeval.run("smoke", client=Refused([]), out=None)
+    error: BaseException | None = caught.value
+    while error is not None:
+        assert not isinstance(error, RuntimeError)
+        error = error.__context__
