@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import tunaeval
+from tests.runs.whole_runs import Answers, good
 from tunaeval import RunOptions, ScriptedClient
 from tunaeval.errors import ClientSetupError, PluginError, UnknownNameError, UsageError
 from tunaeval.registry import Registry
@@ -144,6 +145,7 @@ def test_what_is_no_harness_is_refused() -> None:
 
 PLUG_IN = """
 import tunaeval
+from tests.runs.whole_runs import Answers, good
 from tunaeval.types import Reply
 class Backwards:
     name = "backwards"
@@ -204,3 +206,11 @@ def test_looking_for_an_event_loop_is_no_context_of_what_a_run_raises() -> None:
     while error is not None:
         assert not isinstance(error, RuntimeError)
         error = error.__context__
+
+
+def test_the_report_of_a_harness_has_what_its_client_learned_about_the_model() -> None:
+    reports = [
+        tunaeval.run("smoke", client=Answers(good), harness=one, out=None, attempts=1)
+        for one in ("tunaeval", Backwards)
+    ]
+    assert [one.run.model for one in reports] == ["tuna-1", "tuna-1"]
