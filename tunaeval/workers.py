@@ -16,7 +16,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from tunaeval.errors import TunaevalError, UsageError
@@ -34,6 +34,15 @@ _Answer = TypeVar("_Answer")
 
 _PATIENCE_SECONDS = 2.0
 """How long a process that was asked to end may take before it is killed."""
+
+
+def in_a_loop() -> bool:
+    """Whether an event loop runs here; what is raised later has no context of this question."""
+    from asyncio import get_running_loop  # noqa: PLC0415 - as in `beside`
+
+    with suppress(RuntimeError):
+        return bool(get_running_loop())
+    return False
 
 
 def in_daemon(work: Callable[[], _Answer]) -> Future[_Answer]:

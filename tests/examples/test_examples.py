@@ -20,6 +20,7 @@ EXAMPLES = sorted({*GALLERY.parent.glob("*.py")} - {GALLERY.parent / "gateway.py
 MAX_LINES = 70
 
 WANTED = {
+    "inspect_harness": "inspect_ai",
     "score_langchain": "langchain_core",
     "score_on_ray": "ray",
     "score_pydantic_ai": "pydantic_ai",

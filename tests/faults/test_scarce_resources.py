@@ -18,6 +18,7 @@ from tests.runs.whole_runs import lines
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # half a file of byte code would break all that come later
 kind, most = getattr(resource, sys.argv[1]), int(sys.argv[2])
 resource.setrlimit(kind, (most, most))
 from tunaeval.cli import main

@@ -16,6 +16,7 @@ __all__ = ["here"]
 RUN = "run --suite s.json --client scripted --recording a.jsonl"
 ON_A_SMALL_DISK = """
 import resource, signal, sys
+sys.dont_write_bytecode = True  # half a file of byte code would break all that come later
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 from tunaeval.cli import main

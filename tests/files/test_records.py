@@ -234,6 +234,7 @@ def test_a_missing_file_is_told(tmp_path: Path) -> None:
 
 FULL = """
 import resource, signal, sys
+sys.dont_write_bytecode = True  # half a file of byte code would break all that come later
 from pathlib import Path
 from tunaeval.errors import RecordError
 from tunaeval.files.records import RecordWriter

@@ -171,6 +171,7 @@ def test_the_event_loop_goes_on_while_the_cache_waits(
 
 FULL = """
 import resource, signal, sys
+sys.dont_write_bytecode = True  # half a file of byte code would break all that come later
 from pathlib import Path
 from tests.files.test_reply_cache import cached_run
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -184,7 +185,7 @@ def test_a_full_disk_costs_no_answer_and_what_is_kept_is_used(tmp_path: Path) ->
     assert cached_run(tmp_path).summary.cached_replies == 0
     done = subprocess.run(
         [sys.executable, "-c", FULL, str(tmp_path), "36000", "12"],
-        capture_output=True, text=True, check=True, cwd=Path(__file__).parents[1],
+        capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     assert done.stdout == "12 3\n"
     assert done.stderr.count("cannot be written") == 1

@@ -15,7 +15,7 @@ from tests.hosts.environments import ROOT, hosts, interpreter
 pytestmark = pytest.mark.hosts
 
 HOSTS = hosts()
-AGENTS = [name for name in HOSTS if name != "refused"]
+AGENTS = [name for name in HOSTS if name not in {"inspect", "refused"}]
 
 EXECUTED = {
     "answers": [("call_a", "assumed")],

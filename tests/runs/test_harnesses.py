@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 import tunaeval
+from tests.runs.whole_runs import Answers, good
 from tunaeval import RunOptions, ScriptedClient
-from tunaeval.errors import PluginError, UnknownNameError, UsageError
+from tunaeval.errors import ClientSetupError, PluginError, UnknownNameError, UsageError
 from tunaeval.registry import Registry
 from tunaeval.runs import harnesses
+from tunaeval.types.exchange import Reply, Request
 from tunaeval.types.roles import Client, Harness, Parser
 from tunaeval.types.runs import Report, Suite
 from tunaeval.types.shapes import maker_of
@@ -143,6 +145,7 @@ def test_what_is_no_harness_is_refused() -> None:
 
 PLUG_IN = """
 import tunaeval
+from tests.runs.whole_runs import Answers, good
 from tunaeval.types import Reply
 class Backwards:
     name = "backwards"
@@ -188,3 +191,26 @@ def test_the_command_line_runs_an_installed_harness_by_its_name(tmp_path: Path) 
     refused = command(*asked, "--harness", "backwards", "--max-requests", "3")
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "'backwards' of backwards 1.0 takes no budget" in refused.stderr
+
+
+def test_looking_for_an_event_loop_is_no_context_of_what_a_run_raises() -> None:
+    """Inspect AI reports the innermost context of an exception, which would be that look."""
+
+    class Refused(ScriptedClient):
+        async def complete(self, request: Request) -> Reply:  # noqa: ARG002 - as it is called
+            raise ClientSetupError("no key")
+
+    with pytest.raises(ClientSetupError, match="no key") as caught:
+        tunaeval.run("smoke", client=Refused([]), out=None)
+    error: BaseException | None = caught.value
+    while error is not None:
+        assert not isinstance(error, RuntimeError)
+        error = error.__context__
+
+
+def test_the_report_of_a_harness_has_what_its_client_learned_about_the_model() -> None:
+    reports = [
+        tunaeval.run("smoke", client=Answers(good), harness=one, out=None, attempts=1)
+        for one in ("tunaeval", Backwards)
+    ]
+    assert [one.run.model for one in reports] == ["tuna-1", "tuna-1"]

@@ -11,6 +11,7 @@ import pytest
 import tunaeval
 from tunaeval.errors import PluginShapeError, UsageError
 from tunaeval.tasks import named
+from tunaeval.types.tasks import KINDS
 
 DONE = [{"role": "assistant", "content": "a.py"}]
 
@@ -99,3 +100,40 @@ def test_a_check_that_leaves_is_its_own_failure() -> None:
 def test_the_shape_of_a_class_is_looked_at_when_it_is_added() -> None:
     with pytest.raises(PluginShapeError, match="wanted a class with grade"):
         tunaeval.registries()["checks"].add("empty", type("Empty", (), {}))
+
+
+BUILT_IN: dict[str, tuple[dict[str, Any], str]] = {
+    "file": ({"file": "a.py", "contains": "x"}, "file a.py"),
+    "absent": ({"absent": "b.py"}, "absent b.py"),
+    "unchanged": ({"unchanged": ["a.py", "tests/"]}, "unchanged a.py, tests/"),
+    "command": ({"command": ["true"]}, "command 'true'"),
+    "answer": ({"answer": {"equals": "a.py"}}, "answer"),
+    "calls": ({"calls": {"none": True}}, "calls"),
+    "claims": ({"claims": {"bash": "I ran"}}, "claims bash"),
+    "forbid": ({"forbid": {"calls": "bash"}}, "forbid"),
+    "returns": ({"returns": "a:f"}, "returns a:f"),
+    "python": ({"python": "quiet"}, "python quiet"),
+}
+"""For each kind how a check is written, and what reports call it."""
+
+
+def test_every_built_in_kind_is_tried() -> None:
+    assert BUILT_IN.keys() == {*KINDS}
+
+
+@pytest.mark.parametrize("kind", BUILT_IN)
+def test_a_built_in_check_is_a_class_by_the_same_door(kind: str) -> None:
+    written, label = BUILT_IN[kind]
+    made = tunaeval.registries()["checks"].get(kind)(**written)
+    assert named._no_check(type(made)) is None
+    assert made.label == label
+    if not made.needs_workspace and kind != "python":
+        state = tunaeval.FinalState(prompt="", answer="a.py", calls=(), turns=1)
+        assert made.grade(state)[0] is True
+
+
+def test_a_built_in_class_says_where_it_went_wrong_too() -> None:
+    answer = tunaeval.registries()["checks"].get("answer")(answer={"lacks": "a.py"})
+    ok, reason, turn, _ = answer.grade(tunaeval.FinalState("", "a.py", (), 3))
+    assert (ok, turn) == (False, 3)
+    assert "the answer contains" in reason

@@ -28,6 +28,7 @@ from tunaeval.types.roles import Client, Harness, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
 from tunaeval.types.suites import Part
 from tunaeval.types.third_party import closed, made_client
+from tunaeval.workers import in_a_loop
 
 from .driving import Environment, sandboxed
 from .harnesses import OURS, PARAMETERS, made_harness, name_of, run_by, takes_of
@@ -212,9 +213,7 @@ def blocking(work: Callable[P, Coroutine[Any, Any, T]], instead: str) -> Callabl
 
     @wraps(work)
     def waiting(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
+        if not in_a_loop():
             return asyncio.run(work(*args, **kwargs))
         if in_notebook():
             return _in_thread(work(*args, **kwargs))

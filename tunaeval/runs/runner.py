@@ -200,6 +200,7 @@ class SuiteRun:
         place = index * self.options.repeats + repeat - 1
         await self._work(iter([(place, repeat, self._suite.scenarios[index])]))
         self._take(self._contact.rest())
+        self._learn()
         return self._journal.result(place)
 
     def report(self) -> Report:

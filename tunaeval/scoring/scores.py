@@ -30,6 +30,7 @@ from tunaeval.types.parsing import ParseResult
 from tunaeval.types.roles import Client, Scorer
 from tunaeval.types.runs import SCORES_VERSION, ScoreRecord, ScoreResult
 from tunaeval.types.wanted import refusal, wanted_items, wanted_path, wanted_seconds
+from tunaeval.workers import in_a_loop
 
 from .assess import FIXED, assess, scorers_of
 from .checks import Checking
@@ -119,7 +120,7 @@ def score(
     waiting = [one.name for one in work.scorers if waits(one)]
     if work.checking is not None and work.checking.awaits:
         waiting.append("the check")
-    if waiting and _in_a_loop():
+    if waiting and in_a_loop():
         raise UsageError(
             f"tunaeval.score() cannot wait for {', '.join(waiting)} inside a running event loop; "
             "use: await tunaeval.ascore(...), or async with for a session"
@@ -317,14 +318,6 @@ def _at_once(work: Coroutine[object, None, ScoreResult]) -> ScoreResult:
         result: ScoreResult = finished.value
         return result
     raise AssertionError("a built-in category has waited for something")
-
-
-def _in_a_loop() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 _SHOWN = 5

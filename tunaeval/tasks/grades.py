@@ -13,6 +13,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import new_class
 from typing import Any, NamedTuple
 
 from tunaeval.errors import PluginError, UnknownNameError, WorkspaceError
@@ -21,6 +22,7 @@ from tunaeval.registry import who, words_of, words_with_place
 from tunaeval.showing import brief
 from tunaeval.types.calls import ToolCall
 from tunaeval.types.copies import copied
+from tunaeval.types.figures import Data
 from tunaeval.types.runs import CheckRecord
 from tunaeval.types.tasks import (
     AbsentCheck,
@@ -34,7 +36,6 @@ from tunaeval.types.tasks import (
     FaultRecord,
     FileCheck,
     ForbidCheck,
-    NamedCheck,
     Partial,
     PythonCheck,
     ReturnsCheck,
@@ -42,6 +43,7 @@ from tunaeval.types.tasks import (
     TextWish,
     UnchangedCheck,
 )
+from tunaeval.types.third_party import is_ours
 
 from .claims import claimed
 from .confined import path_fits
@@ -105,31 +107,32 @@ def _in_order(wanted: Sequence[Expectation], state: FinalState) -> int:
 
 
 def _record(check: Check, state: FinalState) -> CheckRecord:
-    given = made_check(check) if isinstance(check, NamedCheck) else check
-    name, grader = _KINDS[type(given)]
+    made = made_check(check)
     try:
-        if _needs_workspace(given) and (why := state.loss):
+        if made.needs_workspace and (why := state.loss):
             # The agent itself removed or replaced the workspace's directory.
             found = _Grade(False, f"the workspace {why}", state.last_touch())
         else:
-            found = grader(given, state)
+            found = _graded(made, state)
     except Exception as error:  # noqa: BLE001 - a check that raises is recorded as such
         found = _Grade(None, f"the check itself failed: {words_of(error)}")
     turn = found.turn if found.ok is False else None
     calls = check.calls if isinstance(check, CallsCheck) else None
     return CheckRecord(
-        check=name(given), ok=found.ok, reason=found.reason, turn=turn, calls=calls,
+        check=made.label, ok=found.ok, reason=found.reason, turn=turn, calls=calls,
         cases=found.cases,
     )  # fmt: skip
 
 
-_OF_THE_WORKSPACE = (FileCheck, AbsentCheck, UnchangedCheck, CommandCheck, ReturnsCheck)
-
-
-def _needs_workspace(check: object) -> bool:
-    if isinstance(check, MadeCheck):
-        return check.needs_workspace
-    return isinstance(check, _OF_THE_WORKSPACE)
+def _graded(made: MadeCheck, state: FinalState) -> _Grade:
+    if made.unmade is not None:
+        return _Grade(None, f"the check itself failed: {made.unmade}")
+    if made.needs_workspace:
+        state.needed_workspace()
+    if is_ours(made.thing):  # and returns more than whether it is so, and why
+        found: _Grade = made.thing.grade(state)
+        return found
+    return _answered(made.name, type(made.thing), lambda: made.thing.grade(copied(state)), state)
 
 
 def _file(check: FileCheck, state: FinalState) -> _Grade:
@@ -281,14 +284,6 @@ def _python(check: PythonCheck, state: FinalState) -> _Grade:
     )
 
 
-def _grade_made(made: MadeCheck, state: FinalState) -> _Grade:
-    if made.unmade is not None:
-        return _Grade(None, f"the check itself failed: {made.unmade}")
-    if made.needs_workspace:
-        state.needed_workspace()
-    return _answered(made.name, type(made.thing), lambda: made.thing.grade(copied(state)), state)
-
-
 def _answered(name: str, thing: object, ask: Callable[[], object], state: FinalState) -> _Grade:
     """Return what a third party's check answers when it is asked."""
     this = f"the check itself failed: {who(thing, 'check', name)}"
@@ -319,21 +314,28 @@ def _from_faults(faults: list[str], fine: str, turn: int, about: str = "") -> _G
     return _Grade(not faults, reason, turn)
 
 
+def _kind(
+    data: type[Data], grade: Callable[[Any, FinalState], _Grade], label: Callable[[Any], str]
+) -> type:
+    """Return the class of a built-in check: `data` that grades itself, as a plug-in's does."""
+    needs = data in (FileCheck, AbsentCheck, UnchangedCheck, CommandCheck, ReturnsCheck)
+    made = {"grade": grade, "label": property(label), "needs_workspace": property(lambda _: needs)}
+    return new_class(
+        data.__name__, (data,), None, lambda names: names.update(made, __module__=__name__)
+    )
+
+
 _RETURNS = "returns "
-_KINDS: Mapping[type, tuple[Callable[[Any], str], Callable[[Any, FinalState], _Grade]]] = {
-    FileCheck: (lambda check: f"file {check.file}", _file),
-    AbsentCheck: (lambda check: f"absent {', '.join(check.absent)}", _absent),
-    UnchangedCheck: (lambda check: f"unchanged {', '.join(check.unchanged)}", _unchanged),
-    CommandCheck: (lambda check: f"command {brief(shlex.join(check.command))}", _command),
-    AnswerCheck: (lambda _: "answer", _grade_answer),
-    CallsCheck: (lambda _: "calls", _calls),
-    ClaimsCheck: (lambda check: f"claims {', '.join(check.claims)}", _claims),
-    ForbidCheck: (lambda _: "forbid", _forbid),
-    ReturnsCheck: (lambda check: f"{_RETURNS}{check.returns}", _returns),
-    PythonCheck: (lambda check: f"python {check.python}", _python),
-    MadeCheck: (lambda made: made.label, _grade_made),
-}
-"""The name of each kind of check in a record, and what grades it."""
+File = _kind(FileCheck, _file, lambda check: f"file {check.file}")
+Absent = _kind(AbsentCheck, _absent, lambda check: f"absent {', '.join(check.absent)}")
+Unchanged = _kind(UnchangedCheck, _unchanged, lambda one: f"unchanged {', '.join(one.unchanged)}")
+Command = _kind(CommandCheck, _command, lambda one: f"command {brief(shlex.join(one.command))}")
+Answer = _kind(AnswerCheck, _grade_answer, lambda _: "answer")
+Calls = _kind(CallsCheck, _calls, lambda _: "calls")
+Claims = _kind(ClaimsCheck, _claims, lambda check: f"claims {', '.join(check.claims)}")
+Forbid = _kind(ForbidCheck, _forbid, lambda _: "forbid")
+Returns = _kind(ReturnsCheck, _returns, lambda check: f"{_RETURNS}{check.returns}")
+Python = _kind(PythonCheck, _python, lambda check: f"python {check.python}")
 
 
 def _text_faults(text: str, wish: TextWish) -> Iterator[str]:

@@ -11,9 +11,8 @@ from tunaeval.errors import PluginError
 from tunaeval.registry import Registry, who, words_of
 from tunaeval.showing import brief
 from tunaeval.types.copies import copied
-from tunaeval.types.figures import Data
 from tunaeval.types.shapes import head, is_async
-from tunaeval.types.tasks import KINDS, NamedCheck
+from tunaeval.types.tasks import KINDS, Check, NamedCheck
 
 _SHAPE = "a function of a FinalState that returns a bool or (bool, reason), and is not async"
 _CLASS = "a class with grade(self, state), which returns a bool or (bool, reason) and is not async"
@@ -23,8 +22,6 @@ def _no_check(thing: object) -> str | None:
     """Return why a thing is neither a check's function nor a check's class, or None."""
     function, shape = thing, _SHAPE
     if isinstance(thing, type):
-        if issubclass(thing, Data):  # a built-in kind, which is graded here
-            return None
         function, shape = getattr(thing, "grade", None), _CLASS
     if not callable(function):
         return f"{brief(thing)} is no function, and no class with grade; wanted {shape}"
@@ -40,12 +37,11 @@ def _no_check(thing: object) -> str | None:
     return None
 
 
-_CHECKS = "tunaeval.types.tasks"
 checks: Registry[Callable[..., Any]] = Registry(
     "tunaeval.checks",
     "check",
     builtins={
-        **{kind: f"{_CHECKS}:{kind.title()}Check" for kind in KINDS},
+        **{kind: f"tunaeval.tasks.grades:{kind.title()}" for kind in KINDS},
         "bfcl-multi-turn": "tunaeval.tasks.suites.bfcl_classes:judge",
     },
     check=_no_check,
@@ -68,10 +64,10 @@ class MadeCheck(NamedTuple):
     unmade: str | None = None
 
 
-def made_check(check: NamedCheck) -> MadeCheck:
+def made_check(check: Check) -> MadeCheck:
     """Return the object of a check's class. Never raises."""
-    written = check.written
-    named = [key for key in written if key in checks]
+    written, names = dict(check), checks if isinstance(check, NamedCheck) else KINDS
+    named = [key for key in written if key in names]
     name = named[0] if len(named) == 1 else ""
     made = MadeCheck(name, f"{name} {written[name]!r:.60}" if name else "unknown check")
     if not name:

@@ -40,7 +40,7 @@ from tunaeval.registry import words_of
 from tunaeval.showing import brief, visible
 from tunaeval.types.calls import JsonObject, JsonValue, Tools, ToolSpec
 from tunaeval.types.wanted import wanted_items
-from tunaeval.workers import in_daemon
+from tunaeval.workers import in_a_loop, in_daemon
 
 from .launching import launched
 from .tool_prompts import tool_spec
@@ -134,11 +134,9 @@ def _spec(tool: McpTool) -> ToolSpec:
 
 def _waited(work: Coroutine[Any, Any, T]) -> T:
     """Return the result of a coroutine, whether or not an event loop runs here already."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    return in_daemon(lambda: asyncio.run(work)).result()
+    if in_a_loop():
+        return in_daemon(lambda: asyncio.run(work)).result()
+    return asyncio.run(work)
 
 
 def read_servers(servers: str | Iterable[str], where: str) -> tuple[str, ...]:
