@@ -29,7 +29,7 @@ def test_progress_that_nobody_reads_ends_no_run(tmp_path: Path, err: str) -> Non
     assert done.stdout == "rc=0\n"
     out = (tmp_path / "out.txt").read_text()
     assert "score" in out
-    assert "attempt\n" not in out  # progress, which belongs to stderr
+    assert "FAIL  1/2" not in out  # progress, which belongs to stderr
 
 
 @posix

@@ -77,7 +77,7 @@ def test_an_expectation_may_stand_in_a_file(here: Tuna, file: str, tmp_path: Pat
     (tmp_path / "expect.json").unlink()
     os.mkfifo(tmp_path / "expect.json")
     assert (
-        "--expect 'expect.json': it is a pipe"
+        "--expect 'expect.json': cannot be read: it is a pipe"
         in here("score", file, "--expect", "expect.json").stderr
     )
 

@@ -25,7 +25,7 @@ SHOWN = {
     "::test_many_keys_and_one_of_them_twice_take_no_time",
     "F11: YAML's tags": "faults/test_small_things.py"
     "::test_a_tag_that_its_text_does_not_fit_is_an_error_of_the_suite",
-    "F13: imports": "test_plugin_imports.py",
+    "F13: imports": "faults/test_plugin_imports.py",
     "F13: names claimed twice": "test_registry.py"
     "::test_a_plugin_cannot_take_a_built_in_name",
     "F14: stderr closed": "faults/test_interrupts.py"
@@ -227,9 +227,9 @@ SHOWN = {
     "::test_a_part_without_its_keys_is_refused_where_it_is",
     "10.11: parts of an upstream": "endpoint/test_strangers.py"
     "::test_an_upstreams_part_without_its_keys_is_no_failure_of_the_endpoint",
-    "10.11: schemas that are none": "parsing/test_constraints.py"
+    "10.11: schemas that are none": "parsing/test_constraint.py"
     "::test_what_cannot_be_said_is_refused_or_listed",
-    "10.11: types that are none": "parsing/test_constraints.py"
+    "10.11: types that are none": "parsing/test_constraint.py"
     "::test_an_odd_type_somewhere_inside_is_refused_and_read_as_any",
     "10.11: a call without a name": "scoring/test_goal.py"
     "::test_a_call_without_a_tools_name_is_malformed_and_scores_nothing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.parsing.samples import LS, said, tagged
-from tunaeval import ToolCall, parse, render
+from tunaeval import ToolCall, parse, parser_for, render
 from tunaeval.errors import FormatError
 from tunaeval.grammar import ANY_SPACE, CallObject, Literal, Markup, Reasoning, Space, Word
 from tunaeval.grammar.format import Format
@@ -48,7 +48,7 @@ def test_a_string_that_never_ends_swallows_no_call_behind_words(text: str, level
 def test_a_format_that_cannot_be_read_is_refused(words: tuple[Word, ...]) -> None:
     """The first three hang the engine for ever, the others are not read back."""
     with pytest.raises(FormatError):
-        Format("f", words)
+        parser_for(Format("f", words))
 
 
 @pytest.mark.parametrize(

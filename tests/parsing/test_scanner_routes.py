@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.parsing.samples import codes, said
 from tests.parsing.test_law_growth import BOUND, assert_linear, growth
-from tunaeval import parse, render, stream
+from tunaeval import parse, parser_for, render, stream
 from tunaeval.errors import FormatError
 from tunaeval.grammar import Arguments, Envelope, Literal, Name, Route, Space
 from tunaeval.grammar.format import Format
@@ -234,7 +234,7 @@ def test_an_envelope_that_could_never_be_read_is_refused(
     words: tuple[Literal | Arguments, ...], envelope: Envelope, reason: str
 ) -> None:
     with pytest.raises(FormatError) as refusal:
-        Format("f", words, envelope=envelope)
+        parser_for(Format("f", words, envelope=envelope))
     assert reason in str(refusal.value)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.formats.reading import read as read_all_ways
 from tests.parsing.samples import codes, said
 from tests.parsing.test_law_growth import BOUND, assert_linear, growth
-from tunaeval import parse, render, stream
+from tunaeval import parse, parser_for, render, stream
 from tunaeval.errors import FormatError
 from tunaeval.grammar import Elements, Literal, Name
 from tunaeval.grammar.format import Format
@@ -240,7 +240,7 @@ def test_elements_without_an_end_are_refused() -> None:
     behind = (Literal("</call>"), Literal("~</call>"))
     words = (Literal("<call "), Name(), Literal(">"), Elements("~"), *behind)
     with pytest.raises(FormatError, match="is read as text beside the arguments"):
-        Format("f", words)
+        parser_for(Format("f", words))
 
 
 FLOODS = (

@@ -362,9 +362,7 @@ class _Found:
             for code in _lost_in(message, read):
                 self.lose(code, index)
             return read
-        calls = parse_message(
-            {"role": role, "tool_calls": listed(get(message, "tool_calls"))}
-        ).calls
+        calls = parse_message({"tool_calls": listed(get(message, "tool_calls"))}).calls
         if calls:
             self.lose("user-call", index)
         answered = self._answered(message) if result else None
@@ -440,7 +438,7 @@ def _reply(
         return Message("assistant", text_of(content), tuple(made), reasoning=thought), ()
     result = parse_message(message, tools=tools)
     read = Message("assistant", result.content, result.calls, reasoning=result.reasoning)
-    return read, result.diagnoses
+    return read, [one for one in result.diagnoses if one.code != "refusal"]  # a field of its own
 
 
 def _sharegpt(row: JsonObject) -> Told:

@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from typing import SupportsIndex
 
-import orjson
-
 from tunaeval.errors import UsageError
 from tunaeval.types.calls import JsonValue
 
@@ -202,6 +200,8 @@ def _is_clean(value: JsonValue, known: _Parts) -> bool:
 
     Nearly all results are clean, and one text is searched in a third of the time of its parts.
     """
+    import orjson  # noqa: PLC0415 - --help, which reads the options of keys, needs none
+
     try:
         text = orjson.dumps(value).decode()
         return not any(sign in text for sign in known.signs)
@@ -259,7 +259,8 @@ class _Parts:
         self._grams = {run[at : at + size] for run in runs for at in range(len(run) - size + 1)}
         pieces = (run[at : at + sign] for run in runs for at in range(0, len(run) - sign + 1, sign))
         others = (one for one in self.ordered if not any(run in one for run in runs))
-        self.signs = (*_ANY_SIGN, *{*pieces}, *(orjson.dumps(one).decode()[1:-1] for one in others))
+        escaped = (json.dumps(one, ensure_ascii=False)[1:-1] for one in others)
+        self.signs = (*_ANY_SIGN, *{*pieces}, *escaped)
         """Texts of which one is in the JSON of whatever has a secret, a part of one, or a key."""
 
     def with_runs_of(self, seen: Iterable[str]) -> _Parts:

@@ -222,7 +222,8 @@ def _display(
         table = f"<table><caption>{caption}</caption>{bars}</table>{below}"
         return {"text/plain": "\n".join(lines), "text/html": table}
 
-    handle, shown = display(page(), raw=True, display_id=True), monotonic()
+    make: Callable[..., Any] = display
+    handle, shown = make(page(), raw=True, display_id=True), monotonic()
 
     def update(_: ScenarioResult, __: SoFar | None) -> None:
         nonlocal shown

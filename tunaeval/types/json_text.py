@@ -20,8 +20,6 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal, NoReturn, TypeAlias
 
-import orjson
-
 from tunaeval.limits import TOO_DEEP
 from tunaeval.showing import brief, visible
 
@@ -49,6 +47,8 @@ def decoded(
 
     With `constants`, NaN and Infinity are read as Python writes them, for files of other programs.
     """
+    import orjson  # noqa: PLC0415 - --help, which reads options, needs none
+
     if duplicates == "last":  # orjson, which cannot see the others, is several times as fast
         try:
             data = text if isinstance(text, bytes) else text.encode()
@@ -87,6 +87,8 @@ def written(value: JsonValue) -> str:
 
 def encode(record: Mapping[str, JsonValue]) -> bytes:
     """Return the record as one line of JSON, with its newline."""
+    import orjson  # noqa: PLC0415 - as above
+
     try:
         line = orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # orjson takes no lone surrogates, wide integers or deep nesting

@@ -234,7 +234,7 @@ def test_a_calibration_that_cannot_be_read_is_refused_at_once(tmp_path: Path) ->
     (tmp_path / "other.json").write_text('{"schema_version": 1}')
     for name, words in {
         "other.json": "'made_at' is .*field required",
-        "none.json": "cannot read",
+        "none.json": "cannot be read",
     }.items():
         with pytest.raises(RecordError, match=words):
             Judge(ScriptedClient(), calibration=tmp_path / name)
