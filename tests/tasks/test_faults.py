@@ -205,8 +205,12 @@ def test_every_report_has_the_counts_and_none_without_faults(
 
 
 def test_a_run_with_faults_goes_on_is_read_again_and_compared(
-    tmp_path: Path, files: list[str], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    files: list[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "120")  # a narrow table cuts the words
     assert main(files) == 0
     (first,) = (tmp_path / "runs").iterdir()
     kept = (first / "results.jsonl").read_bytes().splitlines(keepends=True)
