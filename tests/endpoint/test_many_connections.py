@@ -158,7 +158,7 @@ def test_an_error_of_a_connection_is_logged_once(
     def broken(*_: object) -> None:
         raise RuntimeError("no such thing")
 
-    monkeypatch.setattr(connections, "_check", broken)
+    monkeypatch.setattr(connections, "_check_headers", broken)
     with caplog.at_level(logging.WARNING), tunaeval.model_endpoint(["Done."]) as model:
         for _ in range(3):
             with opened(model.url) as client:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
@@ -95,13 +95,14 @@ def test_any_text_is_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "piece", ["`", "'", '"', "not ", "“", "> ", "if ", "ran the tests not ", "'a"]
+    "piece",
+    ["ran the tests not, ", "`", "'", '"', "not ", "“", "> ", "if ", "ran the tests not ", "'a"],
 )
 def test_a_flood_takes_little_time(piece: str) -> None:
     def seconds(times: int) -> float:
-        began = perf_counter()
+        began = process_time()
         claimed(piece * times, PHRASES)
-        return perf_counter() - began
+        return process_time() - began
 
     assert seconds(20_000) < 20 * max(seconds(5_000), 0.02)
 

@@ -8,6 +8,7 @@ This reads English; a phrase in another language is claimed wherever it is outsi
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 
 _APART = re.compile(
@@ -64,6 +65,10 @@ def _sentences(text: str) -> Iterator[str]:
     yield text[begin:]
 
 
+_CLAUSE = 500
+"""How many characters before and behind a phrase may say what it means."""
+
+
 def _is_claim(sentence: str, phrase: re.Pattern[str]) -> bool:
     found = [*phrase.finditer(sentence)]
     if not found or _OPEN_AT_FIRST.match(sentence):
@@ -71,9 +76,12 @@ def _is_claim(sentence: str, phrase: re.Pattern[str]) -> bool:
     breaks = [0, *(one.start() for one in _PART.finditer(sentence)), len(sentence)]
     is_question = "?" in sentence[-3:]
     for one in found:
-        begin = max(at for at in breaks if at <= one.start())
-        end = min(at for at in breaks if at >= one.end())
-        before, after = sentence[begin : one.start()], sentence[one.end() : end]
+        begin = max(breaks[bisect_right(breaks, one.start()) - 1], one.start() - _CLAUSE)
+        end = breaks[bisect_left(breaks, one.end())]
+        before, after = (
+            sentence[begin : one.start()],
+            sentence[one.end() : min(end, one.end() + _CLAUSE)],
+        )
         is_asked = is_question and end == len(sentence)
         is_denied = _DENIED.search(before) or _DENIED_AFTER.match(after)
         if not (is_asked or is_denied or _OPEN.search(before) or _OPEN_AFTER.match(after)):
