@@ -27,7 +27,7 @@ _CHARACTERS_OF_A_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """Estimates how many requests and tokens a run would need, and what it would cost.
+    """How many requests and tokens a run would need at the most, and what they would cost.
 
     `requests` is the number of requests if each scenario takes one attempt. The other figures are
     upper bounds: they assume that every attempt is made and that replies are as long as allowed. A

@@ -76,7 +76,10 @@ def _has_screen() -> bool:
 
 
 class Pages:
-    """What is served, by path. The runs in the directories are looked up with each request."""
+    """Answers requests for the page of a run, the list of runs, and their events.
+
+    The runs in the directories are looked up with each request, as new ones may have begun.
+    """
 
     def __init__(self, named: list[Path]) -> None:
         self._named = named

@@ -132,9 +132,9 @@ class Seen:
         return (self._lost(answer) if is_open else None) or judged
 
     def _lost(self, answer: ServerAnswer) -> Judgement | None:
-        """Return the fault of an answer that lacks calls although it took the tokens for them.
+        """Return the fault of an answer that has fewer calls than its tokens paid for.
 
-        It is for APIs that never reveal the raw text.
+        Only APIs that never reveal the raw text are judged so.
 
         How many tokens a character of a call takes is shown by answers that have their calls and
         nothing else: to this request, over any API, or else to the first one. More than one means

@@ -168,8 +168,10 @@ class ModelEndpoint:
 
     @property
     def turns(self) -> tuple[EndpointTurn, ...]:
-        """Each request with its answer, in the order in which the requests came: the last ones, if
-        the endpoint keeps only so many. A streamed one is there when its stream has ended.
+        """The requests with their answers, in the order in which they came.
+
+        An endpoint with `keep_turns` has only the last ones. A turn with a streamed answer is there
+        when the stream has ended.
         """
         return tuple(sorted(self._answering.turns, key=lambda turn: turn.number))
 

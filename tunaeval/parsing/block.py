@@ -189,7 +189,7 @@ class Block(ABC):
         self._done = end
 
     def _content_to(self, end: int) -> None:
-        """Pass the held calls to the collector. Then add the text up to `end` as content."""
+        """Add the text up to `end` as content; the held calls, which are before it, go first."""
         self._release()
         self._collector.piece("content", self._done, end)
         self._done = end
@@ -218,7 +218,7 @@ class Block(ABC):
             self._release()
 
     def _release(self) -> None:
-        """Pass the held calls to the collector, or refuse all if a repair of one is forbidden."""
+        """Pass the held calls to the collector; if one has a forbidden repair, refuse them all."""
         if not self._held:
             return
         calls, self._held = self._held, []

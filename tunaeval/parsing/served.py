@@ -66,8 +66,9 @@ def reader_of(form: str, *, plain: bool = False, forced: bool = False) -> Reader
 
 
 class Sent(NamedTuple):
-    """What is sent of a call: its place, first its name, and all or the next of its arguments; and
-    the call itself where it is finished.
+    """A piece of a call for the client. `at` is the call's place; `name` is in its first piece
+    alone. The arguments are whole or the next part of them, and the call itself is there when it
+    is finished.
     """
 
     at: int

@@ -20,7 +20,6 @@ once, by its code.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
@@ -30,6 +29,7 @@ from tunaeval.types.messages import Usage
 
 from . import chat
 from .apis import recognised
+from .brackets import Brackets
 from .chat import numbered
 from .endings import finish_of, usage_of
 from .events import DONE, decoded
@@ -69,9 +69,6 @@ class Halves:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-_MARKS = re.compile(r'["\\{}\[\]]')
-
-
 class GrowingCall:
     """A call of which fragments are arriving; `number` counts the calls before it.
 
@@ -98,8 +95,8 @@ class GrowingCall:
         self._value: JsonValue = None
         """Arguments that arrived as an object instead of a string."""
         self._halves = Halves()
-        self._depth = 0
-        self._quoted = self._escaped = self._filled = False
+        self._brackets = Brackets(lists=True)
+        self._filled = False
 
     @property
     def name(self) -> str:
@@ -166,21 +163,8 @@ class GrowingCall:
             self.begun = bool(text)
         if self.complete or not text:
             return
-        if self._escaped:
-            self._escaped, text = False, text[1:]
-        skipped = -1
-        for mark in _MARKS.finditer(text):
-            at, what = mark.start(), mark.group()
-            if at == skipped:
-                continue
-            if what == "\\":
-                skipped = at + 1
-                self._escaped = skipped == len(text)
-            elif what == '"':
-                self._quoted = not self._quoted
-            elif not self._quoted:
-                self._depth += 1 if what in "{[" else -1
-            if self._depth <= 0 and not self._quoted and what in '"}]':
+        for _, what in self._brackets.follow(text):
+            if self._brackets.depth <= 0 and what in '"}]':
                 self.complete = True
                 return
 

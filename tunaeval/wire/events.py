@@ -15,8 +15,9 @@ import orjson
 from tunaeval.limits import MAX_TEXT
 from tunaeval.types.calls import JsonValue
 
+from .brackets import Brackets
+
 _LINE_END = re.compile(r"\r\n|\n|\r")
-_MARKS = re.compile(r'["\\{}]')
 
 DONE = "[DONE]"
 """The data of the event that ends a stream of OpenAI's."""
@@ -42,8 +43,7 @@ class DataLines:
         """The data lines of the event that is arriving."""
         self._fed = self._ended_in_cr = self._begun = False
         self._is_list: bool | None = None
-        self._depth = 0
-        self._quoted = self._escaped = False
+        self._brackets = Brackets(lists=False)
 
     def feed(self, piece: str | bytes) -> list[str]:
         """Return the data of the events that this piece completes; comments and ids are skipped."""
@@ -70,25 +70,14 @@ class DataLines:
 
     def _objects(self, text: str) -> list[str]:
         """Return the objects of a list that are complete; their pieces wait in `_rest`."""
-        found, start, skipped = list[str](), 0, 0 if self._escaped else -1
-        self._escaped = self._escaped and not text
-        for mark in _MARKS.finditer(text):
-            at, what = mark.start(), mark.group()
-            if at == skipped:
-                continue
-            if what == "\\":
-                skipped = at + 1
-                self._escaped = skipped == len(text)
-            elif what == '"':
-                self._quoted = not self._quoted
-            elif not self._quoted:
-                self._depth += 1 if what == "{" else -1
-                if what == "{" and self._depth == 1:
-                    start = at
-                elif what == "}" and self._depth == 0:
-                    found.append("".join(self._rest) + text[start : at + 1])
-                    self._rest.clear()
-        if self._depth > 0:
+        found, start = list[str](), 0
+        for at, what in self._brackets.follow(text):
+            if what == "{" and self._brackets.depth == 1:
+                start = at
+            elif what == "}" and self._brackets.depth == 0:
+                found.append("".join(self._rest) + text[start : at + 1])
+                self._rest.clear()
+        if self._brackets.depth > 0:
             self._rest.append(text[start:])
         self._begun = self._begun or bool(found)
         if not self._begun and self._others_size <= MAX_TEXT:
