@@ -18,6 +18,7 @@ from tests.tasks.test_repair_tasks import SUITE, written
 from tunaeval.errors import ClientSetupError, UsageError
 from tunaeval.runs.directory import load_report
 from tunaeval.runs.options import RunOptions
+from tunaeval.types import AgentRun, AgentTask
 from tunaeval.types.runs import Report, ScenarioResult
 
 AGENT = [sys.executable, str(Path(__file__).parent / "small_agent.py"), "{base_url}", "{prompt}"]
@@ -235,3 +236,33 @@ def test_a_command_that_is_none_and_a_question_for_an_agent_are_refused() -> Non
         tunaeval.run("repair-tasks", client="command:no-such-agent {base_url}", out=None)
     with pytest.raises(ClientSetupError, match="a whole agent needs tasks"):
         report_of(tunaeval.AgentClient(lambda *_: ""), "smoke")
+
+
+class Clerk:
+    """An agent, and no client of a model: it cannot answer a single request."""
+
+    name = "clerk"
+
+    async def work(self, task: AgentTask) -> AgentRun:
+        Path(task.workspace, "notes.md").write_text("done", "utf-8")  # noqa: ASYNC240 - it waits for nobody
+        return AgentRun("I wrote notes.md.")
+
+    async def close(self) -> None: ...
+
+
+NOTES = {
+    "name": "notes",
+    "scenarios": [
+        {"id": "write", "prompt": "Write notes.md.",
+         "task": {"files": {}, "checks": [{"file": "notes.md", "equals": "done"}]}},
+    ],
+}  # fmt: skip
+
+
+def test_an_object_with_work_alone_is_an_agent() -> None:
+    assert tunaeval.run(NOTES, client=Clerk(), out=None).passed == 1
+
+
+def test_an_agent_is_not_asked_a_single_question() -> None:
+    with pytest.raises(ClientSetupError, match="is a single question, but a whole agent needs"):
+        tunaeval.run("smoke", client=Clerk(), out=None)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tunaeval.clients.cached import CachedClient
 from tunaeval.clients.llamacpp import LlamaCppClient
@@ -149,10 +149,11 @@ def _packaged(
 def _client_of(name: str, arguments: argparse.Namespace, concurrency: int) -> Client:
     if name.startswith(COMMAND):
         _refuse_network(name, arguments)
-        return CommandClient(
+        agent = CommandClient(
             name.removeprefix(COMMAND), upstream=arguments.base_url, model=arguments.model,
             pass_env=getattr(arguments, "pass_env", None) or (),
         )  # fmt: skip
+        return cast("Client", agent)  # which answers no single request
     if getattr(arguments, "pass_env", None):
         raise UsageError(f"client {name!r} takes no --pass-env; leave it out")
     maker = registries()["clients"].get(name)

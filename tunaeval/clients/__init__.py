@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from tunaeval.registry import Registry
-from tunaeval.types.roles import Client
-from tunaeval.types.shapes import maker_of
+from tunaeval.types.roles import Agent, Client
+from tunaeval.types.shapes import either_of, maker_of
 
 _CLIENTS = {
     "llamacpp": "tunaeval.clients.llamacpp:LlamaCppClient",
@@ -22,7 +22,10 @@ _CLIENTS = {
 }
 
 clients: Registry[Any] = Registry(  # each thing makes a Client: a class, or a callable
-    "tunaeval.clients", "client", builtins=_CLIENTS, check=maker_of(Client)
+    "tunaeval.clients",
+    "client",
+    builtins=_CLIENTS,
+    check=either_of(maker_of(Client), maker_of(Agent)),
 )
 
 

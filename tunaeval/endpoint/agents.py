@@ -27,7 +27,7 @@ from tunaeval.tools.forwarding import served
 from tunaeval.tools.launching import launched
 from tunaeval.tools.processes import PIPE, Child, Kept
 from tunaeval.types.calls import JsonValue
-from tunaeval.types.exchange import AgentRun, AgentTask, Reply, Request, text_of
+from tunaeval.types.exchange import AgentRun, AgentTask, Reply, text_of
 from tunaeval.types.faults import Fault, read_fault
 from tunaeval.types.third_party import in_time
 from tunaeval.types.wanted import wanted_items
@@ -65,12 +65,13 @@ class AgentClient:
 
     Examples:
         >>> def agent(prompt, workspace, base_url):
-        ...     (workspace / "notes.md").write_text("done")
+        ...     Path(workspace, "notes.md").write_text("done")
         ...     return "I wrote notes.md."
         ...
-        >>> client = tunaeval.AgentClient(agent)
-        >>> client.name
-        'agent'
+        >>> task = {"files": {}, "checks": [{"file": "notes.md", "equals": "done"}]}
+        >>> suite = {"scenarios": [{"id": "notes", "prompt": "Write notes.md.", "task": task}]}
+        >>> tunaeval.run(suite, client=tunaeval.AgentClient(agent), out=None).passed
+        1
     """
 
     name: str = "agent"
@@ -126,13 +127,6 @@ class AgentClient:
         if self._upstream is None:
             return None
         return model_endpoint(upstream=self._upstream, model=self.model, faults=faults)
-
-    async def complete(self, request: Request) -> Reply:
-        """Raise ClientSetupError: a whole agent does not answer a single request."""
-        raise ClientSetupError(
-            f"scenario {request.scenario!r} is a single question, but a whole agent needs tasks of "
-            "many turns; use a suite such as 'repair-tasks', or ask a model"
-        )
 
     async def close(self) -> None:
         """Do nothing: no connection stays open."""

@@ -24,7 +24,7 @@ from tunaeval.showing import brief
 from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.calls import JsonObject, JsonValue
 from tunaeval.types.parsing import Level
-from tunaeval.types.roles import Client, Harness, Parser
+from tunaeval.types.roles import Agent, Client, Harness, Parser
 from tunaeval.types.runs import CountedCalls, Report, Suite
 from tunaeval.types.suites import Part
 from tunaeval.types.third_party import closed, made_client
@@ -94,7 +94,7 @@ class ClientSettings(TypedDict, total=False):
 async def arun(
     suite: Suite | str | Path | JsonObject | list[JsonValue],
     *,
-    client: Client | str = "llamacpp",
+    client: Client | Agent | str = "llamacpp",
     format: str | Format | Parser = "auto",  # noqa: A002 - the public word for it
     out: Path | str | None = "runs/",
     options: RunOptions | None = None,
@@ -250,7 +250,7 @@ run.__name__ = run.__qualname__ = "run"
 
 
 def chosen_options(
-    options: RunOptions | None, client: Client | str, given: Mapping[str, Any]
+    options: RunOptions | None, client: Client | Agent | str, given: Mapping[str, Any]
 ) -> RunOptions:
     if options is not None and not isinstance(options, RunOptions):
         raise UsageError(f"options is {options!r:.60}; wanted tunaeval.RunOptions(...)")
@@ -260,7 +260,7 @@ def chosen_options(
     return replace(options or usual_options(client), **named)
 
 
-def usual_options(client: Client | str) -> RunOptions:
+def usual_options(client: Client | Agent | str) -> RunOptions:
     """Return the default options for a client, or for the client of that name."""
     name = client if isinstance(client, str) else getattr(client, "name", None)
     return EMBEDDED if name == "llamacpp" else RunOptions()
@@ -268,7 +268,7 @@ def usual_options(client: Client | str) -> RunOptions:
 
 @asynccontextmanager
 async def opened(
-    client: Client | str, settings: dict[str, Any], cache: Path | str | None = None
+    client: Client | Agent | str, settings: dict[str, Any], cache: Path | str | None = None
 ) -> AsyncIterator[Client]:
     """Yield the client, with a cache if one is named; close it at the end if it was made here."""
     model = _client_of(client, settings)
@@ -285,7 +285,7 @@ async def opened(
                 logging.getLogger("tunaeval.runs").warning("%s; no result is lost", fault)
 
 
-def _client_of(client: Client | str, settings: dict[str, Any]) -> Client:
+def _client_of(client: Client | Agent | str, settings: dict[str, Any]) -> Client:
     from tunaeval.endpoint.agents import (  # noqa: PLC0415 - it serves a model over HTTP
         COMMAND,
         CommandClient,
@@ -297,18 +297,18 @@ def _client_of(client: Client | str, settings: dict[str, Any]) -> Client:
                 f"client is the class {client.__name__}; wanted one of its objects: "
                 f"{client.__name__}(...)"
             )
-        if not isinstance(client, Client):
+        if not isinstance(client, Client | Agent):
             raise UsageError(
                 f"client is {client!r:.60}; wanted a name ({', '.join(clients.names())}), or an "
-                "object with name, async complete(request) and async close()"
+                "object with name, async complete(request), or async work(task), and async close()"
             )
         if settings:
             words, is_typo = _unknown(settings)
             why = "" if is_typo else "; the client is made already, so it takes nothing more"
             raise UsageError(words + why)
-        return client
+        return cast("Client", client)  # an agent has no `complete`, which `reply_of` knows
     if client.startswith(COMMAND):
-        return CommandClient(client.removeprefix(COMMAND), **settings)
+        return cast("Client", CommandClient(client.removeprefix(COMMAND), **settings))
     maker = clients.get(client)
     takes = _keywords(maker)
     if takes is not None and settings.keys() - takes:

@@ -39,6 +39,11 @@ def maker_of(role: type) -> Check:
     return check
 
 
+def either_of(one: Check, other: Check) -> Check:
+    """Return a check that a thing is one of two; of what is neither it says what `one` says."""
+    return lambda thing: one(thing) and other(thing) and one(thing)
+
+
 def head(name: str, function: Callable[..., object]) -> str:
     """Return the first line of a function's definition, without annotations, for a message."""
     try:

@@ -6,7 +6,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any, cast, get_args
 
-from tunaeval.errors import PluginError, TransportFailure, TunaevalError, UsageError
+from tunaeval.errors import (
+    ClientSetupError,
+    PluginError,
+    TransportFailure,
+    TunaevalError,
+    UsageError,
+)
 from tunaeval.registry import raised, returned, who, words_of, words_with_place
 from tunaeval.showing import brief
 
@@ -14,11 +20,11 @@ from .calls import STRUCTURED, ToolCall, Tools
 from .copies import copied
 from .exchange import AgentRun, Reply, Request, fault_of
 from .parsing import Diagnosis, Level, Outcome, ParseResult
-from .roles import Client, Parser
-from .shapes import instance_of
+from .roles import Agent, Client, Parser
+from .shapes import either_of, instance_of
 
 _PARSER, _CLIENT = "parser", "client"
-_IS_CLIENT = instance_of(Client)
+_no_client = either_of(instance_of(Client), instance_of(Agent))
 _ANSWER = "a ParseResult, whatever the text"
 _OUTCOMES = frozenset(get_args(Outcome))
 
@@ -105,7 +111,7 @@ def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, 
         kind = UsageError if isinstance(error, TypeError) else PluginError
         given = f" with {', '.join(sorted(settings))}" if settings else ""
         raise kind(f"{this} cannot be made{given}: {words_with_place(error)}") from error
-    if fault := _IS_CLIENT(made):
+    if fault := _no_client(made):
         raise PluginError(f"{this} made something that is no client: {fault}")
     return cast("Client", made)
 
@@ -113,8 +119,14 @@ def made_client(maker: Callable[..., object], name: str, settings: Mapping[str, 
 async def reply_of(client: Client, request: Request) -> Reply:
     """Return a client's reply to the request. Raise PluginError for a wrong reply, and in place of
     any exception but TunaevalError and TimeoutError. The client gets a copy of the request, and
-    what it does to its reply later has no effect.
+    what it does to its reply later has no effect. Raise ClientSetupError if the client is an agent,
+    which does tasks and answers no single request.
     """
+    if isinstance(client, Agent) and not hasattr(client, "complete"):
+        raise ClientSetupError(
+            f"scenario {request.scenario!r} is a single question, but a whole agent needs tasks of "
+            "many turns; use a suite such as 'repair-tasks', or ask a model"
+        )
     try:
         reply: object = copied(await client.complete(copied(request)))
     except (TunaevalError, TimeoutError):
