@@ -448,3 +448,15 @@ def test_the_page_of_the_design_shows_what_the_code_says(what: str) -> None:
     )
     again = "draw it again: python docs/map.py"
     assert done.stdout in (ROOT / "docs/explanation/design.md").read_text("utf-8"), again
+
+
+def test_what_an_init_defines_is_no_module_beside_it() -> None:
+    """The module would take its place when somebody imports it."""
+    faults = [
+        f"{path.relative_to(ROOT)}:{node.lineno} defines {node.name}"
+        for path in sorted(PACKAGE.rglob("__init__.py"))
+        for node in ast.parse(path.read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if (path.parent / f"{node.name}.py").is_file()
+    ]
+    assert not faults, listed(faults)

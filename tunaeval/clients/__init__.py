@@ -29,7 +29,7 @@ clients: Registry[Any] = Registry(  # each thing makes a Client: a class, or a c
 )
 
 
-def cached(client: Client, place: Path | str) -> AbstractAsyncContextManager[Client]:
+def with_cache(client: Client, place: Path | str) -> AbstractAsyncContextManager[Client]:
     """Return a client, to be entered, that keeps replies in a directory and takes them from it."""
     from .cached import cached_in  # noqa: PLC0415 - it loads HTTP and sqlite3
 

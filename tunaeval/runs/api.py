@@ -15,7 +15,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
-from tunaeval.clients import cached, clients
+from tunaeval.clients import clients, with_cache
 from tunaeval.errors import UnknownNameError, UsageError
 from tunaeval.grammar.format import Format
 from tunaeval.parsing.api import sole_parser_for
@@ -276,7 +276,7 @@ async def opened(
         if cache is None:
             yield model
         else:
-            async with cached(model, cache) as asked:
+            async with with_cache(model, cache) as asked:
                 yield asked
     finally:
         if isinstance(client, str):
