@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.cli.conftest import Tuna, ended, here, suite
 from tunaeval.clients.replay import read_recording
-from tunaeval.files.results import FAILED_OUTCOMES, RESULTS_FILE, counted_results
+from tunaeval.files.results import RESULTS_FILE, counted_results
 from tunaeval.types.tables import INFRASTRUCTURE
 
 __all__ = ["ended", "here", "suite"]
@@ -119,7 +119,3 @@ def test_the_last_of_each_counts(rows: list[dict[str, Any]], retried: bool) -> N
 ), max_size=4))  # fmt: skip
 def test_what_is_no_result_is_left_to_whoever_reads_it(rows: list[dict[str, Any]]) -> None:
     counted(rows, retried=True)
-
-
-def test_failures_are_those_of_the_reports() -> None:
-    assert INFRASTRUCTURE.keys() == FAILED_OUTCOMES

@@ -18,14 +18,13 @@ from pathlib import Path
 from tunaeval.showing import counted
 from tunaeval.types.calls import JsonObject
 from tunaeval.types.results import ResultsState
+from tunaeval.types.tables import is_unanswered
 
 from .plain_files import is_absent
 from .records import opened, placed, read_at
 
 RESULTS_FILE = "results.jsonl"
 _LOG = logging.getLogger("tunaeval.files")
-FAILED_OUTCOMES = frozenset({"transport_failure", "judge_failure"})
-"""The outcomes that `--retry-failures` asks again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,7 @@ def counted_results(
             doubled += before not in failed
         places[place] = index
         order[index] = _order(record.get("index"), place[1])
-        if retried and record.get("outcome") in tuple(FAILED_OUTCOMES):  # it may be unhashable
+        if retried and is_unanswered(record.get("outcome")):
             failed.add(index)
     if gone:
         offsets, order = (

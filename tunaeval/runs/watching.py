@@ -10,8 +10,9 @@ from pathlib import Path
 from tunaeval.errors import RecordError
 from tunaeval.files.locks import is_held
 from tunaeval.files.records import decode, opened
-from tunaeval.files.results import FAILED_OUTCOMES, RESULTS_FILE
+from tunaeval.files.results import RESULTS_FILE
 from tunaeval.types.calls import JsonObject
+from tunaeval.types.tables import verdict
 
 from .directory import MATRIX_FILE, RUN_FILE, read_info
 from .matrix import CELLS, is_matrix, read_matrix
@@ -62,7 +63,7 @@ class Watch:
     @property
     def passed(self) -> int:
         every = (part.verdicts.values() for part in self._parts.values())
-        return sum(verdict == "PASS" for verdicts in every for verdict in verdicts)
+        return sum(one == "PASS" for verdicts in every for one in verdicts)
 
     def seen(self) -> tuple[tuple[int, int], ...]:
         """Return sizes and times of the files, which differ once there is something new."""
@@ -113,12 +114,10 @@ class _Part:
                 continue
             scenario, repeat = record.get("scenario"), record.get("repeat", 1)
             if isinstance(scenario, str) and isinstance(repeat, int):
-                is_lost = record.get("outcome") in tuple(FAILED_OUTCOMES)  # it may be unhashable
-                verdict = "PASS" if record.get("ok") is True else "FAIL"
-                found[scenario, repeat] = "ERROR" if is_lost else verdict
+                found[scenario, repeat] = verdict(record.get("outcome"), record.get("ok"))
         self.verdicts |= found
-        for (scenario, repeat), verdict in found.items():
-            yield {"scenario": scenario, "repeat": repeat, "verdict": verdict}
+        for (scenario, repeat), word in found.items():
+            yield {"scenario": scenario, "repeat": repeat, "verdict": word}
 
     def _lines(self) -> Iterator[bytes]:
         path = self.directory / RESULTS_FILE

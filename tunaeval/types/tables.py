@@ -50,11 +50,21 @@ COLUMNS = (
 """The columns, in their order; tables of runs with reactions to faults have these as well."""
 
 
-def verdict_of(result: ScenarioResult) -> str:
+def is_unanswered(outcome: object) -> bool:
+    """Whether an outcome, or whatever a file has in its place, is one of the infrastructure's."""
+    return isinstance(outcome, str) and outcome in INFRASTRUCTURE
+
+
+def verdict(outcome: object, ok: object) -> str:
     """Return "PASS", "FAIL", or "ERROR" if there was no answer or judgement to score."""
-    if result.outcome in INFRASTRUCTURE:
+    if is_unanswered(outcome):
         return "ERROR"
-    return "PASS" if result.ok else "FAIL"
+    return "PASS" if ok is True else "FAIL"
+
+
+def verdict_of(result: ScenarioResult) -> str:
+    """Return the verdict on a result."""
+    return verdict(result.outcome, result.ok)
 
 
 def row_of(run: RunInfo, result: ScenarioResult) -> JsonObject:

@@ -28,6 +28,7 @@ from tunaeval.runs.runner import SuiteRun
 from tunaeval.tasks.suites.loading import load_suite
 from tunaeval.types.roles import Client
 from tunaeval.types.runs import Report, RunInfo, ScenarioResult, Suite
+from tunaeval.types.tables import is_unanswered
 from tunaeval.types.third_party import closed, made_client
 from tunaeval.types.wanted import wanted_count
 
@@ -78,7 +79,7 @@ class SuiteItem(pytest.Item):
             "run": run.info.model_dump_json(),
             "result": result.model_dump_json(),
         }
-        if result.outcome == "transport_failure":
+        if is_unanswered(result.outcome):
             raise NotAnswered(result)
         if not result.ok and gates_asked(self.config):
             pytest.xfail(f"counted by the gate: {result.reason}")
